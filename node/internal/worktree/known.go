@@ -1,0 +1,211 @@
+package worktree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Known is the set K of one path (D-9): every version of it that GitHub has. Content in the set may be
+// replaced, content outside never is. A Known does not follow later fetches.
+type Known struct {
+	path   string
+	mirror *Mirror
+	modes  map[OID][]string // blob to the modes it had; none: any mode
+	absent bool             // a published version has the path deleted
+
+	mu    sync.Mutex
+	lines map[lineID]struct{} // of all versions; nil until asked for
+}
+
+// lineID stands for a line. Two lines with the same id could only hide an own line of a copy that is kept
+// anyway.
+type lineID [16]byte
+
+// Known collects K of path: what any commit reachable from base had there, what every head ever seen of the
+// pull request has, and extra (the blobs of a verified open record). Pull 0 means no pull request.
+func (m *Mirror) Known(ctx context.Context, base OID, pull uint64, path string, extra ...OID) (*Known, error) {
+	k := &Known{path: path, mirror: m, modes: map[OID][]string{}}
+	for _, o := range extra {
+		if o.Valid() {
+			k.modes[o] = nil
+		}
+	}
+	if err := k.addHistory(ctx, base); err != nil {
+		return nil, fmt.Errorf("known versions of %s: %w", path, err)
+	}
+	if pull == 0 {
+		return k, nil
+	}
+	heads, err := m.refs(ctx, refSeen+strconv.FormatUint(pull, 10)+"/")
+	if err != nil {
+		return nil, fmt.Errorf("known versions of %s: %w", path, err)
+	}
+	for _, head := range heads {
+		if err := k.addHead(ctx, base, head); err != nil {
+			return nil, fmt.Errorf("known versions of %s: %w", path, err)
+		}
+	}
+	return k, nil
+}
+
+// Has reports whether GitHub has this content at the path. The zero id asks for the deleted file.
+func (k *Known) Has(o OID) bool {
+	if o == "" {
+		return k.absent
+	}
+	_, ok := k.modes[o]
+	return ok
+}
+
+// hasEntry is Has for content together with its executable bit.
+func (k *Known) hasEntry(e Entry) bool {
+	if e.Absent() {
+		return k.absent
+	}
+	modes, ok := k.modes[e.OID]
+	return ok && (len(modes) == 0 || slices.Contains(modes, e.Mode))
+}
+
+func (k *Known) add(e Entry) {
+	if !e.regular() {
+		return
+	}
+	modes, seen := k.modes[e.OID]
+	if seen && len(modes) == 0 || slices.Contains(modes, e.Mode) {
+		return
+	}
+	k.modes[e.OID] = append(modes, e.Mode)
+}
+
+// addHistory reads the raw differences of every commit against each of its parents: a version that a commit
+// has is on one side of one of them.
+func (k *Known) addHistory(ctx context.Context, base OID) error {
+	if !base.Valid() {
+		return fmt.Errorf("base %q is not a commit", base)
+	}
+	c := call{args: []string{"log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-history", "-m", "--root",
+		string(base), "--", k.path}}
+	return k.mirror.git.stream(ctx, c, func(out io.Reader) error {
+		br := bufio.NewReader(out)
+		for {
+			rec, err := br.ReadString(0)
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if _, err := br.ReadString(0); err != nil { // the path
+				return err
+			}
+			old, new, err := parseRaw(rec)
+			if err != nil {
+				return err
+			}
+			k.add(old)
+			k.add(new)
+			k.absent = k.absent || new.Absent()
+		}
+	})
+}
+
+// parseRaw reads ":<mode> <mode> <oid> <oid> <letter>".
+func parseRaw(rec string) (old, new Entry, err error) {
+	f := strings.Fields(strings.TrimPrefix(strings.TrimRight(rec, "\x00"), ":"))
+	if len(f) != 5 {
+		return old, new, fmt.Errorf("odd raw difference %q", rec)
+	}
+	if OID(f[2]).Valid() {
+		old = Entry{Mode: f[0], OID: OID(f[2])}
+	}
+	if OID(f[3]).Valid() {
+		new = Entry{Mode: f[1], OID: OID(f[3])}
+	}
+	return old, new, nil
+}
+
+// addHead adds what a pull request's head has. A head that deleted the path publishes its absence.
+func (k *Known) addHead(ctx context.Context, base, head OID) error {
+	at := func(commit OID) (Entry, error) {
+		found, err := k.mirror.Entries(ctx, commit, []string{k.path})
+		return found[k.path], err
+	}
+	e, err := at(head)
+	if err != nil {
+		return err
+	}
+	k.add(e)
+	if !e.Absent() || k.absent {
+		return nil
+	}
+	fork, err := k.mirror.MergeBase(ctx, base, head)
+	if err != nil || fork == "" {
+		return err
+	}
+	before, err := at(fork)
+	k.absent = !before.Absent()
+	return err
+}
+
+// Line reports whether the line (bytes between line feeds) stands in any known version. The versions are read
+// at the first call.
+func (k *Known) Line(ctx context.Context, line []byte) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lines == nil {
+		lines, err := k.readLines(ctx)
+		if err != nil {
+			return false, fmt.Errorf("lines of %s: %w", k.path, err)
+		}
+		k.lines = lines
+	}
+	_, ok := k.lines[idOfLine(line)]
+	return ok, nil
+}
+
+func (k *Known) readLines(ctx context.Context) (map[lineID]struct{}, error) {
+	lines := map[lineID]struct{}{}
+	var oids []OID
+	for o := range k.modes {
+		oids = append(oids, o)
+	}
+	slices.Sort(oids)
+	if k.mirror == nil {
+		return lines, nil
+	}
+	return lines, k.mirror.git.blobs(ctx, oids, func(_ OID, body []byte) {
+		if isText(body) {
+			for line := range splitLines(body) {
+				lines[idOfLine(line)] = struct{}{}
+			}
+		}
+	})
+}
+
+func idOfLine(line []byte) lineID {
+	sum := sha256.Sum256(line)
+	return lineID(sum[:16])
+}
+
+func isText(body []byte) bool { return bytes.IndexByte(body, 0) < 0 }
+
+// splitLines yields the bytes between line feeds; a last line need not end in one.
+func splitLines(body []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(body) > 0 {
+			line, rest, _ := bytes.Cut(body, []byte("\n"))
+			if !yield(line) {
+				return
+			}
+			body = rest
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Mirror is the node's own bare repository with what GitHub has. It belongs to one node process. Its methods
+// may be called from several goroutines.
+type Mirror struct {
+	dir    string
+	git    runner
+	remote Remote
+	write  *sync.Mutex // one fetch or import at a time
+}
+
+// The names under which the mirror keeps what it fetched.
+const (
+	refBase   = "refs/parley/base/"   // + branch: where the branch stood at the last fetch
+	refWas    = "refs/parley/was/"    // + branch: where the last completed Fetch reported it
+	refPull   = "refs/parley/pull/"   // + number: the head of the pull request at the last fetch
+	refSeen   = "refs/parley/pr/"     // + number/oid: every head that it ever had
+	refResult = "refs/parley/result/" // + oid: what came out of a scratch
+)
+
+// OpenMirror opens the mirror in dir and creates it on first use. Whatever a killed node or git left in it
+// (half a repository, lock files, trial objects) is cleared away, so no second process may use dir.
+func OpenMirror(ctx context.Context, git Git, dir string, remote Remote) (*Mirror, error) {
+	if _, err := remote.parse(); err != nil {
+		return nil, fmt.Errorf("open mirror: %w", err)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open mirror: %w", err)
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		err = createMirror(ctx, git, dir)
+		if err != nil {
+			return nil, fmt.Errorf("create mirror %s: %w", dir, err)
+		}
+	}
+	m := &Mirror{dir: dir, git: git.own("--git-dir=" + dir), remote: remote, write: new(sync.Mutex)}
+	if err := m.clearLeftovers(); err != nil {
+		return nil, fmt.Errorf("open mirror %s: %w", dir, err)
+	}
+	if bare, err := m.git.line(ctx, "rev-parse", "--is-bare-repository"); err != nil || bare != "true" {
+		return nil, fmt.Errorf("open mirror %s: no bare repository: %w", dir, errors.Join(ErrNotRepository, err))
+	}
+	return m, nil
+}
+
+// At is the same mirror in front of another remote, such as the fork that a pull request comes from.
+func (m *Mirror) At(remote Remote) *Mirror {
+	other := *m
+	other.remote = remote
+	return &other
+}
+
+// Dir is the directory of the bare repository.
+func (m *Mirror) Dir() string { return m.dir }
+
+// mirrorConfig is stored in the repository for the gits that serve it to others (upload-pack for a checkout).
+// The fsck exceptions are flaws of old histories that GitHub itself accepts.
+var mirrorConfig = [][2]string{
+	{"gc.auto", "0"}, {"core.hooksPath", "/dev/null"}, {"core.logAllRefUpdates", "false"},
+	{"transfer.fsckObjects", "true"}, {"uploadpack.allowAnySHA1InWant", "true"},
+	{"fetch.fsck.zeroPaddedFilemode", "ignore"}, {"fetch.fsck.badTimezone", "ignore"},
+	{"fetch.fsck.missingSpaceBeforeDate", "ignore"}, {"fetch.fsck.missingSpaceBeforeEmail", "ignore"},
+	{"fetch.fsck.missingNameBeforeEmail", "ignore"}, {"fetch.fsck.missingEmail", "ignore"},
+}
+
+// createMirror makes the repository under another name and moves it into place whole.
+func createMirror(ctx context.Context, git Git, dir string) error {
+	making := dir + ".making"
+	if err := os.RemoveAll(making); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	g := git.own()
+	if _, err := g.line(ctx, "init", "-q", "--bare", "--template=", making); err != nil {
+		return err
+	}
+	g.place = []string{"--git-dir=" + making}
+	for _, kv := range mirrorConfig {
+		if _, err := g.line(ctx, "config", kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(making, dir); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// clearLeftovers removes what only a killed process can have left: the mirror has one owner, and it has just
+// started.
+func (m *Mirror) clearLeftovers() error {
+	return filepath.WalkDir(m.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		switch {
+		case d.IsDir() && (strings.HasPrefix(name, quarantinePrefix) || strings.HasPrefix(name, "tmp_objdir-")):
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case d.IsDir() && len(name) == 2 && filepath.Base(filepath.Dir(path)) == "objects":
+			return fs.SkipDir
+		case !d.IsDir() && (strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "tmp_")):
+			return os.Remove(path)
+		}
+		return nil
+	})
+}
+
+// refs lists the mirror's refs below prefix.
+func (m *Mirror) refs(ctx context.Context, prefix string) (map[string]OID, error) {
+	out, err := m.git.must(ctx, call{args: []string{"for-each-ref", "--format=%(objectname) %(refname)", prefix}})
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]OID{}
+	for line := range strings.Lines(string(out)) {
+		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		refs[name] = OID(oid)
+	}
+	return refs, nil
+}
+
+// setRefs moves refs, all or none.
+func (m *Mirror) setRefs(ctx context.Context, refs map[string]OID) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	var in strings.Builder
+	for name, oid := range refs {
+		fmt.Fprintf(&in, "update %s %s\n", name, oid)
+	}
+	_, err := m.git.must(ctx, call{args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
+	return err
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}

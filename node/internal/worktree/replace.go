@@ -1,0 +1,362 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Outcome is how a replacement ended well.
+type Outcome int
+
+// The outcomes of Replace.
+const (
+	Took  Outcome = iota + 1 // the wanted version is now in place; what was there is kept
+	HadIt                    // it was in place already; nothing was touched
+)
+
+var errOtherDevice = errors.New("on another file system")
+
+// Replace puts want (the zero Entry: delete the file) at path, if what HEAD, the index and the working tree have
+// there is all known. The index, HEAD and the stash are never touched (D-22).
+//
+// The new file is written aside and exchanged with the old one in a single step; only then is it decided what
+// was displaced. So whatever was at the path at that moment, by whichever program, is either known and kept, or
+// goes back. Errors: ErrUnknownContent, ErrBusy (try again later), ErrRefused, ErrUnsupported; with each of them
+// the file is as it was.
+func (c *Checkout) Replace(ctx context.Context, path string, known *Known, want Entry) (Outcome, error) {
+	release, err := c.exclusive(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("replace %s: %w", path, err)
+	}
+	defer release()
+	st, err := c.State(ctx)
+	if err == nil {
+		err = c.writable(st)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("replace %s: %w", path, err)
+	}
+	all, err := c.inspect(ctx, st.Head, []string{path})
+	if err != nil {
+		return 0, fmt.Errorf("replace %s: %w", path, err)
+	}
+	done, err := c.replace(ctx, all[0], known, want)
+	if err != nil {
+		return 0, fmt.Errorf("replace %s: %w", path, err)
+	}
+	return done, nil
+}
+
+// writable applies what holds for the whole checkout.
+func (c *Checkout) writable(st CheckoutState) error {
+	switch {
+	case st.Busy != "":
+		return fmt.Errorf("%w: %s is going on", ErrBusy, st.Busy)
+	case c.Base != "" && st.Branch != c.Base:
+		return fmt.Errorf("%w: the checkout does not stand on %s", ErrRefused, c.Base)
+	}
+	return nil
+}
+
+// replace works on what inspect found; the caller is the only writer.
+func (c *Checkout) replace(ctx context.Context, t Three, known *Known, want Entry) (Outcome, error) {
+	switch {
+	case t.Odd == OddMoving:
+		return 0, fmt.Errorf("%w: it is %s", ErrBusy, t.Odd)
+	case t.Odd != "":
+		return 0, fmt.Errorf("%w: it is %s", ErrRefused, t.Odd)
+	case !want.Absent() && !want.regular():
+		return 0, fmt.Errorf("%w: mode %s is not a file's", ErrRefused, want.Mode)
+	case t.holds(want):
+		return HadIt, nil
+	}
+	if where := t.unknown(known); where != "" {
+		return 0, fmt.Errorf("%w: %s", ErrUnknownContent, where)
+	}
+	r := &replacement{c: c, known: known, was: t, want: want}
+	if !want.Absent() {
+		var err error
+		if r.body, err = c.smudged(ctx, t.Path, known, want.OID); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.run(ctx); err != nil {
+		return 0, err
+	}
+	return Took, nil
+}
+
+func (t Three) holds(want Entry) bool {
+	return t.Work == want || !want.Absent() && t.Raw == want.OID && t.Work.Mode == want.Mode
+}
+
+// smudged is the blob as this computer checks it out. Content that would not come back as the same blob is
+// refused, except for the very bytes of the blob.
+func (c *Checkout) smudged(ctx context.Context, path string, known *Known, blob OID) ([]byte, error) {
+	var env []string
+	if known.mirror != nil {
+		env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(known.mirror.dir, "objects"))}
+	}
+	body, err := c.git.must(ctx, call{args: []string{"cat-file", "--filters", "--path=" + path, string(blob)}, env: env})
+	if err != nil {
+		return nil, err
+	}
+	back, err := c.cleanID(ctx, path, body, blob)
+	if err != nil {
+		return nil, err
+	}
+	if back != blob {
+		return nil, fmt.Errorf("%w: the file does not survive this computer's line-end or filter settings", ErrRefused)
+	}
+	return body, nil
+}
+
+// replacement is one run. Its temporary file has the same name as its record, so that a killed run can be ended.
+type replacement struct {
+	c     *Checkout
+	known *Known
+	was   Three
+	want  Entry
+	body  []byte // the new bytes; nil for a deletion
+
+	id   string
+	note record
+	at   *spot
+	dir  *os.File // the parent of the path
+	tmp  *os.Root // where the temporary file stands
+	tdir *os.File
+	name string // its name there
+}
+
+func (r *replacement) run(ctx context.Context) (err error) {
+	r.at, err = r.c.openSpot(r.was.Path, r.was.Work.Absent())
+	if err != nil {
+		return r.gone(err)
+	}
+	defer func() { err = errors.Join(err, r.at.close()) }()
+	if r.dir, err = handle(r.at.parent()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.dir.Close()) }()
+	err = r.through(ctx, false)
+	if errors.Is(err, errOtherDevice) {
+		err = r.through(ctx, true)
+	}
+	if err == nil && r.want.Absent() {
+		r.at.pruneEmpty()
+	}
+	return err
+}
+
+// gone translates what the walk met since the inspection.
+func (r *replacement) gone(err error) error {
+	if odd, is := errors.AsType[oddError](err); is {
+		return fmt.Errorf("%w: it is %s", ErrRefused, Oddity(odd))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: it went away in the last moment", ErrUnknownContent)
+	}
+	return err
+}
+
+// through stages the new file, in the work area or beside the path, moves the names and ends the run.
+func (r *replacement) through(ctx context.Context, beside bool) (err error) {
+	if err := r.stage(beside); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.tdir.Close(), r.tmp.Close()) }()
+	r.c.at("staged")
+	if err := r.swap(); err != nil {
+		return errors.Join(err, r.discard())
+	}
+	r.c.at("swapped")
+	if r.was.Work.Absent() {
+		return errors.Join(r.sync(), os.Remove(r.noteFile()))
+	}
+	if err := r.judge(ctx); err != nil {
+		return errors.Join(err, r.sync())
+	}
+	return r.keep("replaced by " + r.describe())
+}
+
+func (r *replacement) describe() string {
+	if r.want.Absent() {
+		return "its deletion"
+	}
+	return string(r.want.OID)
+}
+
+func (r *replacement) noteFile() string { return r.c.workArea(tmpDir, r.id+".json") }
+
+// besidePattern matches the names of temporary files that stand in the working tree.
+const (
+	besidePrefix  = ".parley-"
+	besideSuffix  = ".tmp"
+	besidePattern = besidePrefix + "*" + besideSuffix
+)
+
+// stage writes the new file and then the record. A temporary file without a record was therefore never in
+// place.
+func (r *replacement) stage(beside bool) (err error) {
+	r.id = newID()
+	r.note = record{Path: r.was.Path, Worktree: r.c.top, Blob: r.was.Work.OID, Mode: r.was.Work.Mode, Want: r.want,
+		When: time.Now().UTC(), Why: "a replacement was under way"}
+	if r.tmp, err = r.openTemp(beside); err != nil {
+		return err
+	}
+	if r.tdir, err = handle(r.tmp); err != nil {
+		return errors.Join(err, r.tmp.Close())
+	}
+	err = r.writeTemp()
+	if err == nil {
+		err = writeRecord(r.noteFile(), r.note)
+	}
+	if err != nil {
+		return errors.Join(err, r.discard(), r.tdir.Close(), r.tmp.Close())
+	}
+	return nil
+}
+
+func (r *replacement) openTemp(beside bool) (*os.Root, error) {
+	if !beside {
+		r.name = r.id
+		return os.OpenRoot(r.c.workArea(tmpDir))
+	}
+	if err := r.c.excludeBeside(); err != nil {
+		return nil, err
+	}
+	r.name = besidePrefix + r.id + besideSuffix
+	r.note.Beside = r.name
+	return r.at.parent().OpenRoot(".")
+}
+
+func (r *replacement) writeTemp() error {
+	if !r.was.Work.Absent() {
+		r.note.Before = r.was.sum
+	}
+	if r.want.Absent() {
+		return nil
+	}
+	r.note.Ours = sumOf(r.body)
+	perm := fs.FileMode(0o666)
+	if r.want.Mode == modeExecutable {
+		perm = 0o777
+	}
+	f, err := r.tmp.OpenFile(r.name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(r.body)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close(), r.tdir.Sync())
+}
+
+// swap moves the names in one step.
+func (r *replacement) swap() error {
+	var err error
+	switch {
+	case r.want.Absent():
+		err = moveNew(r.dir, r.at.name, r.tdir, r.name)
+	case r.was.Work.Absent():
+		err = moveNew(r.tdir, r.name, r.dir, r.at.name)
+	default:
+		err = exchange(r.tdir, r.name, r.dir, r.at.name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w: it appeared in the last moment", ErrUnknownContent)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: it went away in the last moment", ErrUnknownContent)
+	}
+	return err
+}
+
+// judge looks at what came out and puts it back if it is not what was found known.
+func (r *replacement) judge(ctx context.Context) error {
+	body, fi, err := readRegular(r.tmp, r.name)
+	if odd, is := errors.AsType[oddError](err); is {
+		return r.putBack(fmt.Errorf("%w: it became %s", ErrUnknownContent, Oddity(odd)))
+	}
+	if err != nil {
+		return err // the record stays: what came out is looked at again at the next start
+	}
+	r.note.Displaced = sumOf(body)
+	if r.note.Displaced == r.was.sum {
+		return nil
+	}
+	t := r.was
+	t.Raw, t.Work.Mode = r.c.blobID(body), r.c.workMode(fi, t.Index, t.Head)
+	t.Work.OID, err = r.c.cleanID(ctx, t.Path, body)
+	if err != nil {
+		return r.putBack(err)
+	}
+	if !t.workKnown(r.known) {
+		return r.putBack(fmt.Errorf("%w: it was written in the last moment", ErrUnknownContent))
+	}
+	r.note.Blob, r.note.Mode = t.Work.OID, t.Work.Mode
+	return nil
+}
+
+// putBack undoes the swap. If the path was written to meanwhile, the newest content ends up at the path and the
+// older is kept. It returns why, with whatever else went wrong.
+func (r *replacement) putBack(why error) error {
+	if r.want.Absent() {
+		err := moveNew(r.tdir, r.name, r.dir, r.at.name)
+		if err == nil {
+			return errors.Join(why, os.Remove(r.noteFile()))
+		}
+		return errors.Join(why, r.keep("written in the last moment; another file had taken its place"))
+	}
+	front := r.note.Ours // what we believe to be at the path
+	const rounds = 8
+	for range rounds {
+		back, err := sumIn(r.tmp, r.name)
+		if err == nil {
+			err = exchange(r.tdir, r.name, r.dir, r.at.name)
+		}
+		if err != nil {
+			return errors.Join(why, r.keep("written in the last moment; its place was gone"))
+		}
+		out, err := sumIn(r.tmp, r.name)
+		if err == nil && out == front {
+			break // nobody wrote since
+		}
+		front = back
+	}
+	if out, err := sumIn(r.tmp, r.name); err == nil && out == r.note.Ours {
+		return errors.Join(why, r.discard())
+	}
+	return errors.Join(why, r.keep("overtaken by a newer version in the last moment"))
+}
+
+// sumIn is the sum of a regular file; anything else has none.
+func sumIn(dir *os.Root, name string) (string, error) {
+	body, _, err := readRegular(dir, name)
+	if _, odd := errors.AsType[oddError](err); odd {
+		return "", nil
+	}
+	return sumOf(body), err
+}
+
+// discard removes our own temporary file and the record.
+func (r *replacement) discard() error {
+	err := r.tmp.Remove(r.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	gone := os.Remove(r.noteFile())
+	if errors.Is(gone, fs.ErrNotExist) {
+		gone = nil
+	}
+	return errors.Join(err, gone)
+}
+
+// sync makes the moved names durable.
+func (r *replacement) sync() error { return errors.Join(r.dir.Sync(), r.tdir.Sync()) }
