@@ -1,0 +1,341 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Every is how often things are looked at again without news.
+type Every struct {
+	Scan   time.Duration // between the starts of two runs over the pull requests (P6)
+	Look   time.Duration // at the outside world, while this computer has something to do in a thread
+	Idle   time.Duration // the same while it has not
+	Master time.Duration // between two master syncs (P0)
+	Retry  time.Duration // first wait after a passing failure; it doubles up to Idle
+	Grace  time.Duration // after a start or a wake-up: peers are heard before deadlines are judged
+}
+
+// Ordinary is how often a real node looks.
+func Ordinary() Every {
+	return Every{Scan: 15 * time.Minute, Look: 2 * time.Minute, Idle: 15 * time.Minute,
+		Master: 5 * time.Minute, Retry: time.Minute, Grace: 10 * time.Second}
+}
+
+// Config is what a core is made for.
+type Config struct {
+	Device ledger.Device
+	Fleet  ledger.TID
+	Slugs  []string // configured repositories
+	Desk   bool     // the conversation is routed to a desk here
+	Timers thread.Timers
+	Every  Every
+}
+
+// Core is the state of one computer. It is owned by one goroutine.
+type Core struct {
+	cfg     Config
+	roster  lanes.Roster
+	repos   map[string]*repo // by slug
+	threads map[ledger.TID]*Conversation
+	day     Day
+	seen    map[ledger.Device]time.Time
+	synced  time.Time // last completed catch-up with another computer
+	quiet   time.Time // deadlines are not judged before
+	started time.Time
+	out     []Effect
+	flight  map[string]bool
+	retry   map[string]backoff
+}
+
+type backoff struct {
+	until time.Time
+	wait  time.Duration
+}
+
+// repo is one configured repository.
+type repo struct {
+	Repository
+	verdicts   map[uint64]Verdict
+	scanned    time.Time // start of the last run
+	master     time.Time // start of the last master sync
+	masterDue  bool
+	Missing    []Missing
+	Kept       []string
+	MasterTip  ledger.OID
+	MasterWhy  string
+	ScanErr    string
+	scanWanted bool
+}
+
+// Conversation is one thread as this computer sees it.
+type Conversation struct {
+	State thread.State
+	Local Local
+	Look  thread.Look
+	Say   string
+	Cards []thread.Card
+	Next  time.Time
+
+	known    map[ledger.ID]bool
+	offers   []thread.Binds
+	hold     []int
+	emitting bool
+	looked   time.Time
+	dirty    bool
+}
+
+// New makes a core that knows nothing yet.
+func New(cfg Config) *Core {
+	c := &Core{cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
+		seen: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
+		roster: lanes.Fold(cfg.Fleet, nil)}
+	for _, slug := range cfg.Slugs {
+		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
+	}
+	return c
+}
+
+// Restore takes what was saved before this start: values by key, and records by ledger. It performs
+// nothing; a turn that was running counts as interrupted.
+func (c *Core) Restore(values map[string][]byte, heard []Heard, now time.Time) {
+	c.started, c.quiet = now, now.Add(c.cfg.Every.Grace)
+	for key, value := range values {
+		c.restoreValue(key, value)
+	}
+	for _, h := range heard {
+		if h.Family == ledger.Roster {
+			c.hear(h)
+		}
+	}
+	for _, h := range heard {
+		if h.Family == ledger.Conversation {
+			c.hear(h)
+		}
+	}
+	for _, t := range c.threads {
+		if r := t.Local.Running; r != nil {
+			t.Local.end(thread.Turn{For: r.For, Round: r.Round, Head: r.Head, Tip: r.Tip, Interrupted: true})
+		}
+	}
+	c.out = nil
+}
+
+// restoreValue reads one saved value; one that does not decode is left out, since everything saved can
+// be observed or asked for again.
+func (c *Core) restoreValue(key string, value []byte) {
+	switch {
+	case key == dayKey:
+		json.Unmarshal(value, &c.day)
+	case strings.HasPrefix(key, localPrefix):
+		var tid ledger.TID
+		if tid.UnmarshalText([]byte(strings.TrimPrefix(key, localPrefix))) == nil {
+			json.Unmarshal(value, &c.conversation(tid).Local)
+		}
+	case strings.HasPrefix(key, verdictPrefix):
+		rest := strings.TrimPrefix(key, verdictPrefix)
+		at := strings.LastIndexByte(rest, '/')
+		if at < 0 || c.repos[rest[:at]] == nil {
+			return
+		}
+		var pull uint64
+		var v Verdict
+		if json.Unmarshal([]byte(rest[at+1:]), &pull) == nil && json.Unmarshal(value, &v) == nil {
+			c.repos[rest[:at]].verdicts[pull] = v
+		}
+	}
+}
+
+func (c *Core) conversation(tid ledger.TID) *Conversation {
+	t := c.threads[tid]
+	if t == nil {
+		t = &Conversation{known: map[ledger.ID]bool{}}
+		t.State.Ledger = tid
+		c.threads[tid] = t
+	}
+	return t
+}
+
+// Handle takes one input and returns what to do about it, in order.
+func (c *Core) Handle(in Input, now time.Time) []Effect {
+	c.take(in, now)
+	c.reconcile(now)
+	out := c.out
+	c.out = nil
+	return out
+}
+
+func (c *Core) take(in Input, now time.Time) {
+	switch in := in.(type) {
+	case Heard:
+		c.hear(in)
+	case NotAppended:
+		c.notAppended(in, now)
+	case Repository:
+		if r := c.repos[in.Slug]; r != nil {
+			r.Repository = in
+			r.masterDue = true
+		}
+	case Looked:
+		c.looked(in, now)
+	case Replaced:
+		c.replaced(in, now)
+	case Turned:
+		c.turned(in, now)
+	case Written:
+		c.written(in, now)
+	case *Trial:
+		c.tried(in, now)
+	case Scanned:
+		c.scanned(in, now)
+	case MasterSynced:
+		c.masterSynced(in, now)
+	case Peer:
+		c.seen[in.Device] = now
+		if in.Synced {
+			c.synced, c.quiet = now, time.Time{}
+		}
+	case Woke:
+		c.quiet = now.Add(c.cfg.Every.Grace)
+		c.retry = map[string]backoff{}
+		c.dirtyAll()
+	case Tick:
+	}
+}
+
+func (c *Core) dirtyAll() {
+	for _, t := range c.threads {
+		t.dirty = true
+	}
+	for _, r := range c.repos {
+		r.masterDue = true
+	}
+}
+
+func (c *Core) effect(e Effect) { c.out = append(c.out, e) }
+
+func (c *Core) note(t *Conversation, level, who, kind, text string) {
+	n := Note{Level: level, Who: who, Kind: kind, Text: text}
+	if t != nil {
+		n.Thread, n.Ref = t.State.Ledger, t.State.Ref()
+	}
+	c.effect(n)
+}
+
+// hear refolds what a ledger now says.
+func (c *Core) hear(h Heard) {
+	switch h.Family {
+	case ledger.Roster:
+		if h.Ledger != c.cfg.Fleet {
+			return
+		}
+		c.roster = lanes.Fold(c.cfg.Fleet, h.Records)
+		for _, tid := range c.order() {
+			t := c.threads[tid]
+			if len(t.known) > 0 {
+				t.dirty = true
+			}
+		}
+	case ledger.Conversation:
+		c.hearThread(h)
+	case ledger.FamilyUnknown, ledger.Lane, ledger.Work:
+	}
+}
+
+func (c *Core) hearThread(h Heard) {
+	t := c.conversation(h.Ledger)
+	before := t.State.Phase
+	t.State = thread.Fold(h.Records, lanes.Rosters{c.roster})
+	t.State.Ledger = h.Ledger
+	t.emitting = false
+	names := c.names(&t.State)
+	fresh := make([]*ledger.Record, 0, 1)
+	for _, r := range h.Records {
+		if !t.known[r.ID] {
+			t.known[r.ID] = true
+			fresh = append(fresh, r)
+		}
+	}
+	slices.SortStableFunc(fresh, func(a, b *ledger.Record) int { return int(int64(a.Lam) - int64(b.Lam)) })
+	for _, r := range fresh {
+		c.note(t, "say", c.roster.Name(r.Device), string(r.Kind), thread.Sentence(&t.State, r, names))
+	}
+	if t.State.Phase != before && t.State.Phase >= thread.Final {
+		for _, r := range c.repos {
+			r.masterDue = true
+		}
+	}
+}
+
+// names is what people call the parties of a thread.
+func (c *Core) names(s *thread.State) []string {
+	if s.Open == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range s.Open.Parties {
+		if d, ok := p.Device(); ok {
+			out = append(out, c.roster.Name(d))
+		} else {
+			out = append(out, p.String())
+		}
+	}
+	return out
+}
+
+// order is the threads in a fixed order.
+func (c *Core) order() []ledger.TID {
+	out := make([]ledger.TID, 0, len(c.threads))
+	for tid := range c.threads {
+		out = append(out, tid)
+	}
+	slices.SortFunc(out, func(a, b ledger.TID) int { return bytes.Compare(a[:], b[:]) })
+	return out
+}
+
+// acting is this computer's claim, if it may act as the main computer now: its claim is the only live
+// one, and its roster is fresh. Freshness is no matter of safety, it keeps split brains short.
+func (c *Core) acting(now time.Time) (ledger.ID, bool) {
+	role, claim := c.roster.Main()
+	if role != lanes.RoleMain || claim.Device != c.cfg.Device {
+		return ledger.ID{}, false
+	}
+	const day = 24 * time.Hour
+	heard := false
+	for d, at := range c.seen {
+		heard = heard || d != c.cfg.Device && now.Sub(at) < day
+	}
+	return claim.ID, !heard || now.Sub(c.synced) < day
+}
+
+// Next is when Handle wants a [Tick] at the latest.
+func (c *Core) Next(now time.Time) time.Time {
+	next := now.Add(c.cfg.Every.Idle)
+	sooner := func(at time.Time) {
+		if !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	for _, t := range c.threads {
+		sooner(t.Next)
+	}
+	for _, b := range c.retry {
+		if b.until.After(now) {
+			sooner(b.until)
+		}
+	}
+	for _, r := range c.repos {
+		sooner(r.scanned.Add(c.cfg.Every.Scan))
+		sooner(r.master.Add(c.cfg.Every.Master))
+	}
+	if c.quiet.After(now) {
+		sooner(c.quiet)
+	}
+	return next
+}

@@ -1,0 +1,209 @@
+package core
+
+import (
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Input is something that happened. The set is sealed.
+type Input interface{ input() }
+
+// Heard says that a ledger's stored records have changed; Records is all of them.
+type Heard struct {
+	Ledger  ledger.TID
+	Family  ledger.Family
+	Records []*ledger.Record
+}
+
+// NotAppended says that a record asked for was not stored. TooLarge means that it never can be.
+type NotAppended struct {
+	Ledger   ledger.TID
+	TooLarge bool
+	Why      string
+}
+
+// Repository says what GitHub calls a configured repository.
+type Repository struct {
+	Slug string // as configured
+	Host string
+	ID   uint64
+	Base string // base branch
+}
+
+// Looked answers a [Look]. Err is a passing failure: it changes nothing but the next try.
+type Looked struct {
+	Thread ledger.TID
+	Look   thread.Look
+	Err    string
+}
+
+// Replaced answers a [thread.Replace].
+type Replaced struct {
+	Thread ledger.TID
+	File   int
+	Took   bool
+	Err    string
+}
+
+// Turned answers a [thread.Wake].
+type Turned struct {
+	Thread ledger.TID
+	Decide bool
+	Turn   thread.Turn
+}
+
+// Written answers a [thread.Write]. With Unknown set GitHub did not say; the act stays consumed and
+// GitHub is read again first.
+type Written struct {
+	Thread  ledger.TID
+	Binds   thread.Binds
+	Unknown bool
+	Void    string // why it came to nothing; "" when it was done
+}
+
+// Trial is one pull request that git was asked to merge (P7).
+type Trial struct {
+	Repo      Repository
+	Pull      uint64
+	Title     string
+	Head      ledger.OID
+	Tip       ledger.OID
+	MergeBase ledger.OID
+	Author    uint64 // GitHub user id
+	Verdict   TrialVerdict
+	Reason    string // for VerdictPerson
+	Files     []ledger.File
+	Made      []ledger.Device // computers that made the head commit
+}
+
+func (*Trial) input() {}
+
+// TrialVerdict is what git said about a merge.
+type TrialVerdict string
+
+// The verdicts of a trial. A failure is none.
+const (
+	VerdictClean        TrialVerdict = "clean"
+	VerdictConversation TrialVerdict = "conversation"
+	VerdictPerson       TrialVerdict = "person" // only a person can settle it (P17)
+)
+
+// Scanned ends one run over a repository's pull requests.
+type Scanned struct {
+	Slug    string
+	Open    []uint64 // pull requests that are open; nil when the run did not get that far
+	Missing []Missing
+	More    bool   // the run's time was up; it continues next time
+	Err     string // a passing failure
+}
+
+// Missing is one prerequisite that a person has to see to (P10).
+type Missing struct {
+	What string // "GitHub CLI", …
+	Fix  string // the command or place that mends it
+}
+
+// MasterSynced answers a [SyncMaster].
+type MasterSynced struct {
+	Slug  string
+	Tip   ledger.OID
+	Moved bool
+	Kept  []string // paths whose own copy stayed
+	Why   string   // why the branch did not move
+	Err   string   // a passing failure
+}
+
+// Peer says that a computer was heard of.
+type Peer struct {
+	Device ledger.Device
+	Synced bool // a catch-up with it was completed
+}
+
+// Woke says that the machine was suspended or the network changed.
+type Woke struct{}
+
+// Tick says that time has passed.
+type Tick struct{}
+
+func (Heard) input()        {}
+func (NotAppended) input()  {}
+func (Repository) input()   {}
+func (Looked) input()       {}
+func (Replaced) input()     {}
+func (Turned) input()       {}
+func (Written) input()      {}
+func (Scanned) input()      {}
+func (MasterSynced) input() {}
+func (Peer) input()         {}
+func (Woke) input()         {}
+func (Tick) input()         {}
+
+// Effect is something for the shell to do. The set is sealed.
+type Effect interface{ effect() }
+
+// Append seals a record into a ledger, stores it durably, and only then tells others.
+type Append struct {
+	Ledger  ledger.TID
+	Content ledger.Body
+	Open    ledger.ID
+	Spine   ledger.ID
+	Claim   ledger.ID
+	Re      []ledger.ID
+	Deps    []ledger.ID
+	Turns   uint64
+}
+
+// Save keeps a node-local value durably; a nil value deletes.
+type Save struct {
+	Key   string
+	Value []byte
+}
+
+// Look observes the outside world for one thread.
+type Look struct {
+	Thread ledger.TID
+	State  *thread.State
+}
+
+// Do performs one action of a thread beside the loop.
+type Do struct {
+	Thread ledger.TID
+	State  *thread.State
+	Action thread.Action
+	Turn   int // wake: number of the turn in this round
+	Allow  int // wake: turns allowed in this round
+	Until  time.Time
+}
+
+// Scan looks for conflicting pull requests in one repository.
+type Scan struct {
+	Slug    string
+	Known   map[uint64]Verdict // by pull request: the last verdict
+	Running []uint64           // pull requests whose conversation runs: they are skipped (P16)
+}
+
+// SyncMaster brings a checkout to its base branch.
+type SyncMaster struct {
+	Slug string
+	Hold []string // paths that a thread decides about
+}
+
+// Note is one line of the timeline.
+type Note struct {
+	Level  string // "say" for records, "do" for acts, "warn"
+	Thread ledger.TID
+	Ref    string
+	Who    string // name of the computer that speaks or acts
+	Kind   string
+	Text   string
+}
+
+func (Append) effect()     {}
+func (Save) effect()       {}
+func (Look) effect()       {}
+func (Do) effect()         {}
+func (Scan) effect()       {}
+func (SyncMaster) effect() {}
+func (Note) effect()       {}

@@ -1,0 +1,94 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Local is what this computer keeps about one thread beside its records. It never leaves the computer
+// and is left out of backups: an approval restored from one would be an approval nobody gave.
+type Local struct {
+	Opened       time.Time // origin of the interim's deadline
+	OpenedFor    ledger.ID
+	Assigned     time.Time // origin of the final's deadline
+	AssignedFor  ledger.ID
+	InterimFired bool
+	FinalFired   bool
+
+	Round   uint64 // the round that Used counts
+	Used    int    // turns reserved in that round
+	Running *Running
+	Merge   *thread.Turn
+	Decide  *thread.Turn
+
+	Push *Approval
+	Land *Approval // the merge on GitHub
+
+	Took       []int
+	ClearSince time.Time
+}
+
+// Running is a reserved turn. One found at start was interrupted.
+type Running struct {
+	Decide bool
+	For    ledger.ID
+	Round  uint64
+	Head   ledger.OID
+	Tip    ledger.OID
+}
+
+// Approval is an offered act, when it was pressed, and by which proof.
+type Approval struct {
+	thread.Approval
+	Pressed time.Time
+	Proof   string
+}
+
+// Verdict is the remembered answer of one trial, for one pair of commits.
+type Verdict struct {
+	Head    ledger.OID
+	Tip     ledger.OID
+	Verdict TrialVerdict
+	Reason  string
+	Title   string
+}
+
+// Keys of saved values.
+const (
+	localPrefix   = "c/" // + thread id: Local
+	verdictPrefix = "s/" // + slug + "/" + number: Verdict
+	dayKey        = "d"  // Day
+)
+
+// Day counts the agent turns of one day. A clock set back cannot refill it: the day only moves forward.
+type Day struct {
+	Date string // 2006-01-02, local
+	Used int
+}
+
+// at is the day's count at a time.
+func (d Day) at(now time.Time) Day {
+	if today := now.Format(time.DateOnly); today > d.Date {
+		return Day{Date: today}
+	}
+	return d
+}
+
+func localKey(tid ledger.TID) string { return localPrefix + tid.String() }
+
+func verdictKey(slug string, pull uint64) string {
+	return fmt.Sprintf("%s%s/%d", verdictPrefix, slug, pull)
+}
+
+// save is the effect that keeps a value. A value of these types always encodes.
+func save[T Local | Verdict | Day](key string, v T) Save {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("core: saving " + key + ": " + err.Error())
+	}
+	return Save{Key: key, Value: b}
+}

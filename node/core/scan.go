@@ -1,0 +1,186 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// tend runs what a repository is due for: the main computer's scan, and everybody's master sync.
+func (c *Core) tend(r *repo, now time.Time) {
+	if r.ID == 0 {
+		return
+	}
+	if _, main := c.acting(now); main {
+		c.scan(r, now)
+	}
+	c.syncMaster(r, now)
+}
+
+// scan starts a run 15 minutes after the last one started, or at once when a person asks.
+func (c *Core) scan(r *repo, now time.Time) {
+	key := "scan " + r.Slug
+	due := r.scanWanted || r.scanned.IsZero() || !now.Before(r.scanned.Add(c.cfg.Every.Scan))
+	if !due || c.flight[key] {
+		return
+	}
+	r.scanned, r.scanWanted = now, false
+	c.flight[key] = true
+	known := make(map[uint64]Verdict, len(r.verdicts))
+	for n, v := range r.verdicts {
+		known[n] = v
+	}
+	c.effect(Scan{Slug: r.Slug, Known: known, Running: c.running(r)})
+}
+
+// running lists the pull requests whose conversation runs.
+func (c *Core) running(r *repo) []uint64 {
+	var out []uint64
+	for _, tid := range c.order() {
+		if o := c.threads[tid].State.Open; o != nil && c.threads[tid].State.Phase != thread.Closed && o.Host == r.Host && o.Repo == r.ID {
+			out = append(out, o.Pull)
+		}
+	}
+	return out
+}
+
+// tried remembers a verdict and opens a conversation where only one can settle it. Nothing is started
+// twice: "A pull request whose conversation is still running is skipped".
+func (c *Core) tried(in *Trial, now time.Time) {
+	r := c.repos[in.Repo.Slug]
+	if r == nil {
+		return
+	}
+	v := Verdict{Head: in.Head, Tip: in.Tip, Verdict: in.Verdict, Reason: in.Reason, Title: in.Title}
+	r.verdicts[in.Pull] = v
+	c.effect(save(verdictKey(r.Slug, in.Pull), v))
+	if in.Verdict == VerdictConversation {
+		c.open(r, in, now)
+	}
+}
+
+func (c *Core) open(r *repo, in *Trial, now time.Time) {
+	claim, main := c.acting(now)
+	if !main || slices.Contains(c.running(r), in.Pull) || len(r.Missing) > 0 {
+		return
+	}
+	var episode uint64
+	for c.threads[r.threadID(in.Pull, episode)] != nil && c.threads[r.threadID(in.Pull, episode)].State.Phase != thread.None {
+		episode++
+	}
+	parties, resp, auth := c.parties(in)
+	if len(parties) > ledger.PartiesMax {
+		return
+	}
+	open := &ledger.Open{Host: r.Host, Repo: r.ID, Slug: r.Slug, Pull: in.Pull, Episode: episode, Base: r.Base,
+		Algorithm: ledger.SHA1, Head: in.Head, BaseHead: in.Tip, MergeBase: in.MergeBase, Files: in.Files,
+		Parties: parties, Resp: resp, Auth: auth, Author: in.Author, Fleet: c.cfg.Fleet}
+	if len(in.Head) == 32 {
+		open.Algorithm = ledger.SHA256
+	}
+	t := c.conversation(open.Key().Thread())
+	if t.emitting {
+		return
+	}
+	t.emitting = true
+	c.effect(Append{Ledger: open.Key().Thread(), Content: open, Claim: claim})
+}
+
+// parties are the computers of the fleet. The responsible side is the computer that made the pull
+// request's head; where none is known the main computer is.
+func (c *Core) parties(in *Trial) (parties []ledger.Party, resp uint64, auth *uint64) {
+	for _, d := range c.roster.Devices() {
+		parties = append(parties, ledger.DeviceParty(d))
+	}
+	slices.SortFunc(parties, func(a, b ledger.Party) int { return bytes.Compare(a[:], b[:]) })
+	for i, p := range parties {
+		d, _ := p.Device()
+		if slices.Contains(in.Made, d) && auth == nil {
+			n := uint64(i)
+			auth, resp = &n, n
+		}
+		if d == c.cfg.Device && auth == nil {
+			resp = uint64(i)
+		}
+	}
+	return parties, resp, auth
+}
+
+func (c *Core) scanned(in Scanned, now time.Time) {
+	delete(c.flight, "scan "+in.Slug)
+	r := c.repos[in.Slug]
+	if r == nil {
+		return
+	}
+	r.Missing, r.ScanErr = in.Missing, in.Err
+	if in.Err != "" {
+		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})
+	}
+	if in.More {
+		r.scanWanted = false
+	}
+	if in.Open == nil {
+		return
+	}
+	for _, n := range pulls(r.verdicts) {
+		if !slices.Contains(in.Open, n) {
+			delete(r.verdicts, n)
+			c.effect(Save{Key: verdictKey(in.Slug, n)})
+		}
+	}
+}
+
+// syncMaster brings the checkout to the base branch every few minutes, and at once on news.
+func (c *Core) syncMaster(r *repo, now time.Time) {
+	key := "master " + r.Slug
+	due := r.masterDue || r.master.IsZero() || !now.Before(r.master.Add(c.cfg.Every.Master))
+	if !due || c.flight[key] || now.Before(c.retry[key].until) {
+		return
+	}
+	r.master, r.masterDue = now, false
+	c.flight[key] = true
+	c.effect(SyncMaster{Slug: r.Slug, Hold: c.held(r)})
+}
+
+// held lists the paths that threads decide about: the master sync leaves them alone.
+func (c *Core) held(r *repo) []string {
+	var out []string
+	for _, tid := range c.order() {
+		t := c.threads[tid]
+		if o := t.State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
+			for _, i := range t.hold {
+				out = append(out, string(o.Files[i].Path))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (c *Core) masterSynced(in MasterSynced, now time.Time) {
+	key := "master " + in.Slug
+	delete(c.flight, key)
+	r := c.repos[in.Slug]
+	if r == nil {
+		return
+	}
+	if in.Err != "" {
+		c.failed(key, now)
+		r.masterDue = true
+		r.MasterWhy = in.Err
+		return
+	}
+	c.succeeded(key)
+	r.Kept, r.MasterTip, r.MasterWhy = in.Kept, in.Tip, in.Why
+	if in.Moved {
+		c.effect(Note{Level: "do", Who: c.roster.Name(c.cfg.Device), Kind: "master",
+			Text: fmt.Sprintf("brings %s to %s", r.Base, in.Tip.Short())})
+		for _, t := range c.threads {
+			t.dirty = true
+		}
+	}
+}

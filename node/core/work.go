@@ -1,0 +1,290 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// reconcile asks every thread and repository what it wants, given everything known now.
+func (c *Core) reconcile(now time.Time) {
+	for _, tid := range c.order() {
+		c.step(tid, now)
+	}
+	for _, slug := range c.cfg.Slugs {
+		c.tend(c.repos[slug], now)
+	}
+}
+
+// step runs one thread's reconciler and turns what it asks for into effects.
+func (c *Core) step(tid ledger.TID, now time.Time) {
+	t := c.threads[tid]
+	if t.State.Phase == thread.None {
+		return
+	}
+	self := c.self(t, now)
+	c.judgeTimers(t, now)
+	e := thread.Step(&t.State, self, c.facts(t, self), c.cfg.Timers, now)
+	t.Say, t.Cards, t.Next, t.hold = e.Say, e.Cards, e.Next, e.Hold
+	c.offer(t, e.Offers)
+	if e.Emit != nil && !t.emitting {
+		t.emitting = true
+		c.effect(c.append(t, e.Emit))
+		return
+	}
+	for _, a := range e.Do {
+		c.start(t, a, now)
+	}
+	c.look(t, self, now)
+}
+
+func (c *Core) append(t *Conversation, d *thread.Draft) Append {
+	return Append{Ledger: t.State.Ledger, Content: d.Content, Open: t.State.Root.ID, Spine: d.Spine,
+		Claim: d.Claim, Re: d.Re, Turns: uint64(t.Local.used(t.State.Round))}
+}
+
+func (c *Core) self(t *Conversation, now time.Time) thread.Self {
+	claim, main := c.acting(now)
+	self := thread.Self{Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
+		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State)}
+	for i, p := range t.State.Open.Parties {
+		if d, ok := p.Device(); ok && d == c.cfg.Device {
+			self.Party = i
+		}
+	}
+	if !c.roster.Member(c.cfg.Device) {
+		self.Party = -1
+	}
+	return self
+}
+
+// judgeTimers starts and fires a thread's deadlines. A deadline counts from the record's clock or from
+// when it was first seen here, whichever is earlier; once fired it stays fired.
+func (c *Core) judgeTimers(t *Conversation, now time.Time) {
+	s, l := &t.State, &t.Local
+	before := *l
+	if l.OpenedFor != s.Root.ID {
+		l.OpenedFor, l.Opened, l.InterimFired = s.Root.ID, origin(s.Root.At, now), false
+	}
+	if l.AssignedFor != s.Assign {
+		l.AssignedFor, l.Assigned, l.FinalFired = s.Assign, origin(s.AssignAt, now), false
+	}
+	if now.After(c.quiet) {
+		l.InterimFired = l.InterimFired || !now.Before(l.Opened.Add(c.cfg.Timers.Interim))
+		l.FinalFired = l.FinalFired || !now.Before(l.Assigned.Add(c.cfg.Timers.Final))
+	}
+	if before.OpenedFor != l.OpenedFor || before.AssignedFor != l.AssignedFor ||
+		before.InterimFired != l.InterimFired || before.FinalFired != l.FinalFired {
+		c.keep(t)
+	}
+}
+
+func origin(at uint64, now time.Time) time.Time {
+	if said := time.UnixMilli(int64(at)); said.Before(now) {
+		return said
+	}
+	return now
+}
+
+func (c *Core) keep(t *Conversation) { c.effect(save(localKey(t.State.Ledger), t.Local)) }
+
+func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
+	l := &t.Local
+	f := thread.Facts{Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
+		Look: t.Look, Turns: l.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
+		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
+		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started}
+	if self.Party >= 0 {
+		if st := t.State.Statements[self.Party]; st.Device == c.cfg.Device && st.At > 0 {
+			f.Stated = time.UnixMilli(int64(st.At))
+		}
+	}
+	if d, ok := t.State.Open.Parties[t.State.Responsible].Device(); ok && c.seen[d].After(f.RespSeen) {
+		f.RespSeen = c.seen[d]
+	}
+	return f
+}
+
+func (l *Local) used(round uint64) int {
+	if l.Round != round {
+		return 0
+	}
+	return l.Used
+}
+
+// end records how the reserved turn ended.
+func (l *Local) end(turn thread.Turn) {
+	if l.Running != nil && l.Running.Decide {
+		l.Decide = &turn
+	} else {
+		l.Merge = &turn
+	}
+	l.Running = nil
+}
+
+func (a *Approval) act() *thread.Approval {
+	if a == nil {
+		return nil
+	}
+	return &a.Approval
+}
+
+// slot is where the approval for an action is kept.
+func (l *Local) slot(action string) **Approval {
+	if action == "push" {
+		return &l.Push
+	}
+	return &l.Land
+}
+
+// offer keeps exactly the acts that a thread wants approved. A fact that an approval binds has changed:
+// the approval is void and the new act is another offer. One that is being carried out is left alone
+// until its outcome is read back.
+func (c *Core) offer(t *Conversation, wanted []thread.Binds) {
+	t.offers = wanted
+	changed := false
+	for _, action := range []string{"push", "merge"} {
+		slot := t.Local.slot(action)
+		i := slices.IndexFunc(wanted, func(b thread.Binds) bool { return b.Action == action })
+		have := *slot
+		switch {
+		case have != nil && have.State == thread.Consumed:
+		case i < 0 && have != nil && (have.State == thread.Offered || have.State == thread.Approved):
+			*slot, changed = nil, true
+		case i >= 0 && (have == nil || have.Binds != wanted[i]):
+			*slot = &Approval{Approval: thread.Approval{State: thread.Offered, Binds: wanted[i]}}
+			changed = true
+		}
+	}
+	if changed {
+		c.keep(t)
+	}
+}
+
+// Key of a running piece of work.
+func flightKey(tid ledger.TID, a thread.Action) string {
+	return tid.Short() + tid.String()[8:16] + " " + a.Key()
+}
+
+// start begins an action unless it runs already or failed a moment ago. What must precede it durably
+// (a reserved turn, a consumed approval) is saved first.
+func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
+	key := flightKey(t.State.Ledger, a)
+	if c.flight[key] || now.Before(c.retry[key].until) {
+		return
+	}
+	do := Do{Thread: t.State.Ledger, State: c.snapshot(t), Action: a}
+	switch a := a.(type) {
+	case thread.Wake:
+		if t.Local.Running != nil {
+			return
+		}
+		c.reserve(t, a, now)
+		self := c.self(t, now)
+		do.Turn, do.Allow, do.Until = t.Local.Used, t.State.Allowance(self.Party), now.Add(c.cfg.Timers.Turn)
+		c.note(t, "do", c.roster.Name(c.cfg.Device), "woken", fmt.Sprintf("wakes its desk to %s (turn %d of %d)", purpose(a), do.Turn, do.Allow))
+	case thread.Write:
+		if !c.consume(t, a.Binds, now) {
+			return
+		}
+	case thread.Replace:
+		if t.Look.Busy != "" {
+			return
+		}
+	}
+	c.flight[key] = true
+	c.effect(do)
+}
+
+func purpose(a thread.Wake) string {
+	if a.Decide {
+		return "decide the objection"
+	}
+	return "build and test the merged result"
+}
+
+// snapshot is a state that no later fold changes.
+func (c *Core) snapshot(t *Conversation) *thread.State {
+	s := t.State
+	return &s
+}
+
+func (c *Core) reserve(t *Conversation, a thread.Wake, now time.Time) {
+	c.day = c.day.at(now)
+	c.day.Used++
+	l := &t.Local
+	if l.Round != t.State.Round {
+		l.Round, l.Used = t.State.Round, 0
+	}
+	l.Used++
+	l.Running = &Running{Decide: a.Decide, For: a.For, Round: t.State.Round, Head: a.Head, Tip: a.Tip}
+	c.effect(save(dayKey, c.day))
+	c.keep(t)
+}
+
+// consume spends an approval in the same saved value that says the write is on its way. A write whose
+// outcome stayed unknown may be tried again for an hour; after that the approval is void.
+func (c *Core) consume(t *Conversation, b thread.Binds, now time.Time) bool {
+	a := *t.Local.slot(b.Action)
+	if a == nil || a.Binds != b {
+		return false
+	}
+	if a.State == thread.Consumed && now.Sub(a.Pressed) > time.Hour {
+		a.State, a.Why = thread.Void, "GitHub did not confirm it within an hour"
+		c.keep(t)
+		return false
+	}
+	if a.State == thread.Approved {
+		a.State = thread.Consumed
+		c.keep(t)
+	}
+	return true
+}
+
+// failed sets the wait before a key is tried again, and reports it.
+func (c *Core) failed(key string, now time.Time) {
+	b := c.retry[key]
+	b.wait = min(max(2*b.wait, c.cfg.Every.Retry), c.cfg.Every.Idle)
+	b.until = now.Add(b.wait)
+	c.retry[key] = b
+}
+
+func (c *Core) succeeded(key string) { delete(c.retry, key) }
+
+// look asks for an observation when the last one does not fit the state, something was done, or it is
+// old.
+func (c *Core) look(t *Conversation, self thread.Self, now time.Time) {
+	key := "look " + t.State.Ledger.String()
+	if self.Party < 0 || t.State.Phase == thread.Closed && t.State.Adopted[self.Party] != (ledger.ID{}) ||
+		t.State.Phase == thread.Closed && t.State.Final == nil || c.flight[key] {
+		return
+	}
+	every := c.cfg.Every.Idle
+	if self.Main || t.State.Responsible == self.Party || t.State.Phase >= thread.Final {
+		every = c.cfg.Every.Look
+	}
+	stale := t.dirty || t.Look.For != t.State.Head() || t.Look.ForReady != readyID(&t.State) || !now.Before(t.looked.Add(every))
+	if due := t.looked.Add(every); !stale {
+		if t.Next.IsZero() || due.Before(t.Next) {
+			t.Next = due
+		}
+		return
+	}
+	if wait := c.retry[key].until; now.Before(wait) {
+		return
+	}
+	t.dirty = false
+	t.looked = now
+	c.flight[key] = true
+	c.effect(Look{Thread: t.State.Ledger, State: c.snapshot(t)})
+}
+
+func readyID(s *thread.State) ledger.ID {
+	if s.Ready == nil {
+		return ledger.ID{}
+	}
+	return s.Ready.ID
+}
