@@ -133,7 +133,8 @@ var errTruncated = errors.New("the answer ends in the middle")
 // parseMergeTree reads the -z output: the tree, entries up to an empty field, messages to the end.
 func parseMergeTree(out string) (Verdict, error) {
 	fields := strings.Split(out, "\x00")
-	if fields[len(fields)-1] != "" {
+	// After a submodule conflict git adds advice for people, outside of its own format.
+	if rest := fields[len(fields)-1]; rest != "" && !strings.HasPrefix(rest, "Recursive merging with submodules") {
 		return Verdict{}, errTruncated
 	}
 	fields = fields[:len(fields)-1]
