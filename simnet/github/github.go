@@ -1,4 +1,4 @@
-// Package github is a stand-in for GitHub: its REST answers over real bare git repositories, with git's own smart HTTP
+// Package github is a stand-in for GitHub: its REST and GraphQL answers over real bare git repositories, with git's own smart HTTP
 // beside them. It imports no testing package, so a program may serve it as well as a test.
 //
 // It keeps the habits of GitHub that clients trip over:
@@ -23,6 +23,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // Server is the stand-in; it answers HTTP and may be used from many goroutines. Make one with [New].
@@ -35,6 +37,7 @@ type Server struct {
 	Now func() time.Time
 
 	dir    string
+	schema *ast.Schema
 	routes *http.ServeMux
 
 	mu      sync.Mutex
@@ -48,6 +51,7 @@ type Server struct {
 	faults  []*Fault
 	log     []Logged
 	used    map[string]int // requests charged, by login
+	missing map[string]int // GraphQL fields asked for and not known, by Type.field
 }
 
 // User is an account: a person or, with Org, an organization. It never changes.
@@ -67,8 +71,12 @@ func New(dir string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
 	}
-	s := &Server{Now: time.Now, dir: dir, lastID: 1000, tokens: map[string]*User{},
-		used: map[string]int{}}
+	schema, err := loadSchema()
+	if err != nil {
+		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
+	}
+	s := &Server{Now: time.Now, dir: dir, schema: schema, lastID: 1000, tokens: map[string]*User{},
+		used: map[string]int{}, missing: map[string]int{}}
 	s.routes = s.newRoutes()
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)

@@ -26,6 +26,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 		inRepo(pattern, func(x *exchange, req *http.Request, r *Repo) { onPull(x, req, r, h) })
 	}
 	handle("/", func(x *exchange, _ *http.Request) { x.notFound() })
+	handle("POST /graphql", func(x *exchange, _ *http.Request) { s.graphql(x) })
 	handle("GET /{$}", func(x *exchange, _ *http.Request) {
 		x.reply(http.StatusOK, doc{"current_user_url": x.site.api + "/user"})
 	})
