@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -45,7 +46,7 @@ type hub struct {
 	url   string
 	token string                                            // required when set
 	fault func(w http.ResponseWriter, r *http.Request) bool // answers instead of git when it says so
-	auths []string                                          // Authorization headers seen
+	asked atomic.Int64                                      // requests seen
 }
 
 func newHub(t testing.TB) *hub {
@@ -64,7 +65,7 @@ func newHub(t testing.TB) *hub {
 }
 
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, backend, root string) {
-	h.auths = append(h.auths, r.Header.Get("Authorization"))
+	h.asked.Add(1)
 	if h.fault != nil && h.fault(w, r) {
 		return
 	}

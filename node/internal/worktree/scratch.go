@@ -105,7 +105,8 @@ func (s *Scratch) StartMerge(ctx context.Context, theirs OID) ([]string, error) 
 	if err != nil {
 		return nil, fmt.Errorf("start merge: %w", err)
 	}
-	if a.code > 1 || a.code != 0 && complains(strings.ReplaceAll(a.stderr, "error: could not apply", "")) {
+	// Exit 1 means a conflict, but also a commit that cannot be merged at all; then no merge has begun.
+	if _, begun := os.Stat(filepath.Join(s.Dir, ".git", "MERGE_HEAD")); a.code > 1 || a.code == 1 && begun != nil {
 		return nil, fmt.Errorf("start merge: %w", a.fail(c))
 	}
 	out, err := s.git.must(ctx, call{args: []string{"diff", "--name-only", "-z", "--diff-filter=U"}})
