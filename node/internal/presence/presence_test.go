@@ -97,11 +97,11 @@ func TestAProofIsStaleAfterFiveMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := signer.Prove(challenge(t, verifier, push))
 		late := signer.Prove(challenge(t, verifier, push))
-		time.Sleep(presence.NonceLifetime - 1)
+		<-time.After(presence.NonceLifetime - 1)
 		if err := verifier.Check(push, in); err != nil {
 			t.Errorf("just in time: %v", err)
 		}
-		time.Sleep(1)
+		<-time.After(1)
 		if err := verifier.Check(push, late); !errors.Is(err, presence.ErrStale) {
 			t.Errorf("too late: %v, want ErrStale", err)
 		}
@@ -157,7 +157,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 		if !errors.Is(err, presence.ErrBusy) {
 			t.Fatalf("after %d questions: %v, want ErrBusy", asked, err)
 		}
-		time.Sleep(presence.NonceLifetime)
+		<-time.After(presence.NonceLifetime)
 		if _, err := verifier.Challenge(push); err != nil {
 			t.Errorf("after their time: %v", err)
 		}

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+// answers is what carries a Node verb out. A verb without an answer is a mistake of the program.
+func (s *Server) answers(verb string) answer {
+	switch verb {
+	case "status":
+		return func(*http.Request) (reply, error) { return s.Reader.Status() }
+	case "inbox":
+		return func(*http.Request) (reply, error) { return list(s.Reader.Inbox()) }
+	case "threads":
+		return func(*http.Request) (reply, error) { return list(s.Reader.Threads()) }
+	case "thread show":
+		return s.thread
+	case "log":
+		return s.log
+	case "challenge":
+		return s.challenge
+	case "approve":
+		return s.approve
+	case "main on":
+		return s.setMain(true)
+	case "main off":
+		return s.setMain(false)
+	case "scan":
+		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
+	case "invite":
+		return s.invite
+	case "invite await":
+		return s.awaitInvite
+	case "invite confirm":
+		return s.confirmInvite
+	case "invite cancel":
+		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
+	}
+	panic("api: the verb " + verb + " has no answer")
+}
+
+func list[T any](all []T, err error) (reply, error) { return List[T](all), err }
+
+// thread leaves the signed bytes out unless raw=1 asks for them.
+func (s *Server) thread(r *http.Request) (reply, error) {
+	t, err := s.Reader.Thread(strings.TrimSpace(r.URL.Query().Get("ref")))
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Query().Get("raw") != "1" {
+		t = t.withoutWires()
+	}
+	return t, nil
+}
+
+func (t Thread) withoutWires() Thread {
+	records := make([]ThreadRecord, len(t.Records))
+	for i, r := range t.Records {
+		r.Wire = ""
+		records[i] = r
+	}
+	t.Records = records
+	return t
+}
+
+// log answers at once when there is something, or when the wait is over.
+func (s *Server) log(r *http.Request) (reply, error) {
+	after, err := number(r, "after")
+	if err != nil {
+		return nil, err
+	}
+	most, err := number(r, "max")
+	if err != nil {
+		return nil, err
+	}
+	if most == 0 || most > logLinesMax {
+		most = logLinesMax
+	}
+	ctx, cancel, err := waiting(r)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	for {
+		changed := s.Logged.Changed()
+		lines, err := s.Reader.Log(after, int(most))
+		if err != nil || len(lines) > 0 || ctx.Err() != nil {
+			return list(lines, err)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *Server) challenge(r *http.Request) (reply, error) {
+	act, err := read[presence.Act](r)
+	if err != nil {
+		return nil, err
+	}
+	nonce, err := s.Actor.Challenge(act)
+	return nonceReply{Nonce: nonce}, err
+}
+
+func (s *Server) approve(r *http.Request) (reply, error) {
+	in, err := read[personRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.Actor.Approve(r.Context(), in.Card, in.Proof)
+}
+
+func (s *Server) setMain(on bool) answer {
+	return func(r *http.Request) (reply, error) {
+		in, err := read[personRequest](r)
+		if err != nil {
+			return nil, err
+		}
+		return s.Actor.SetMain(r.Context(), on, in.Proof)
+	}
+}
+
+func (s *Server) invite(r *http.Request) (reply, error) {
+	in, err := read[personRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.Inviter.Invite(r.Context(), in.Proof)
+}
+
+func (s *Server) awaitInvite(r *http.Request) (reply, error) {
+	ctx, cancel, err := waiting(r)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	return s.Inviter.AwaitInvite(ctx, r.PathValue("id"), r.URL.Query().Get("last"))
+}
+
+func (s *Server) confirmInvite(r *http.Request) (reply, error) {
+	in, err := read[personRequest](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.Inviter.ConfirmInvite(r.Context(), r.PathValue("id"), in.Proof)
+}

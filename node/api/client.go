@@ -1,0 +1,200 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+const (
+	answerBytesMax = 64 << 20
+	readTimeout    = 15 * time.Second
+	actTimeout     = 60 * time.Second
+)
+
+// Client asks a running node. Every call may answer [ErrUnreachable], and every error of the table that
+// the node answers comes back so that [Explain] knows it.
+type Client struct {
+	socket string
+	http   *http.Client
+}
+
+var _ Reader = (*Client)(nil)
+
+// NewClient talks to the node whose socket this is. Nothing is sent yet.
+func NewClient(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// Close gives the connections back.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// Status implements [Reader].
+func (c *Client) Status() (Status, error) { return get[Status](c, "status", nil) }
+
+// Threads implements [Reader].
+func (c *Client) Threads() ([]ThreadLine, error) { return get[[]ThreadLine](c, "threads", nil) }
+
+// Thread implements [Reader].
+func (c *Client) Thread(ref string) (Thread, error) {
+	return get[Thread](c, "thread show", url.Values{"ref": {ref}, "raw": {"1"}})
+}
+
+// Inbox implements [Reader].
+func (c *Client) Inbox() ([]Card, error) { return get[[]Card](c, "inbox", nil) }
+
+// Log implements [Reader].
+func (c *Client) Log(after uint64, max int) ([]LogLine, error) {
+	return get[[]LogLine](c, "log", url.Values{"after": {number64(after)}, "max": {strconv.Itoa(max)}})
+}
+
+// Follow is [Client.Log], but waits up to 25 seconds for a line; none came when it returns no line.
+func (c *Client) Follow(ctx context.Context, after uint64) ([]LogLine, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitMax+readTimeout)
+	defer cancel()
+	return call[[]LogLine](ctx, c, request{verb: "log", query: url.Values{"after": {number64(after)}, "wait": {waitMax.String()}}})
+}
+
+// Prover agrees to acts for a person.
+type Prover interface {
+	Prove(presence.Act) presence.Proof
+}
+
+// Approve approves what a card asks for.
+func (c *Client) Approve(ctx context.Context, card Card, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "approve", card: card.Key}, ApproveAct(card), by)
+}
+
+// SetMain switches the main computer's role.
+func (c *Client) SetMain(ctx context.Context, on bool, by Prover) (Outcome, error) {
+	a := MainAct(on)
+	return act[Outcome](ctx, c, request{verb: a.Verb}, a, by)
+}
+
+// Scan starts a run over the pull requests.
+func (c *Client) Scan(ctx context.Context) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	return call[Outcome](ctx, c, request{verb: "scan"})
+}
+
+// Invite makes an invitation.
+func (c *Client) Invite(ctx context.Context, by Prover) (Invitation, error) {
+	return act[Invitation](ctx, c, request{verb: "invite"}, InviteAct(), by)
+}
+
+// AwaitInvite waits up to 25 seconds for another state than last.
+func (c *Client) AwaitInvite(ctx context.Context, id, last string) (InviteState, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitMax+readTimeout)
+	defer cancel()
+	query := url.Values{"last": {last}, "wait": {waitMax.String()}}
+	return call[InviteState](ctx, c, request{verb: "invite await", id: id, query: query})
+}
+
+// ConfirmInvite lets the computer in that asks, as the person saw it.
+func (c *Client) ConfirmInvite(ctx context.Context, id string, seen InviteState, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "invite confirm", id: id}, ConfirmAct(id, seen), by)
+}
+
+// CancelInvite burns an invitation.
+func (c *Client) CancelInvite(ctx context.Context, id string) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return call[Outcome](ctx, c, request{verb: "invite cancel", id: id})
+}
+
+// request is one call in the making.
+type request struct {
+	verb  string
+	id    string
+	query url.Values
+	body  []byte
+	card  string // of a person's request
+}
+
+func get[T any](c *Client, verb string, query url.Values) (T, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	return call[T](ctx, c, request{verb: verb, query: query})
+}
+
+// act asks the node for a nonce, has the act signed here, and sends the proof: the passphrase does not
+// cross the socket.
+func act[T any](ctx context.Context, c *Client, r request, a presence.Act, by Prover) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	var none T
+	body, err := json.Marshal(a)
+	if err != nil {
+		return none, err
+	}
+	given, err := call[nonceReply](ctx, c, request{verb: "challenge", body: body})
+	if err != nil {
+		return none, err
+	}
+	a.Nonce = given.Nonce
+	if r.body, err = json.Marshal(personRequest{Card: r.card, Proof: by.Prove(a)}); err != nil {
+		return none, err
+	}
+	return call[T](ctx, c, r)
+}
+
+func call[T any](ctx context.Context, c *Client, r request) (T, error) {
+	var out T
+	v := VerbNamed(r.verb)
+	to := url.URL{Scheme: "http", Host: "parley", Path: strings.Replace(v.Path, "{id}", r.id, 1), RawQuery: r.query.Encode()}
+	req, err := http.NewRequestWithContext(ctx, v.Method, to.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return out, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return out, c.unreached(ctx, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
+	if err != nil {
+		return out, c.unreached(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		var f faultReply
+		if json.Unmarshal(body, &f) == nil && f.Error != nil {
+			return out, f.Error
+		}
+		return out, fmt.Errorf("ask %s: status %d without a reason", c.socket, resp.StatusCode)
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return out, fmt.Errorf("read answer to %s: %w", r.verb, err)
+	}
+	return out, nil
+}
+
+// unreached tells a caller that gave up from a node that is not there.
+func (c *Client) unreached(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if cause, ok := errors.AsType[*url.Error](err); ok {
+		err = cause.Err
+	}
+	return fmt.Errorf("ask %s: %w: %v", c.socket, ErrUnreachable, err)
+}
+
+func number64(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// List is a slice that is [] in JSON when it is empty, never null.
+type List[T any] []T
+
+// MarshalJSON writes an array.
+func (l List[T]) MarshalJSON() ([]byte, error) {
+	if l == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]T(l))
+}
+
+// Status answers whether a node is working and what needs its person.
+type Status struct {
+	Version         string           `json:"version"`
+	Running         bool             `json:"running"` // false: read from the home of a node that is not running
+	Computer        Computer         `json:"computer"`
+	Main            MainComputer     `json:"main"`
+	Peers           List[Peer]       `json:"peers"` // the other computers, by name
+	Repositories    List[Repository] `json:"repositories"`
+	ThreadsOpen     int              `json:"threads_open"`
+	Cards           int              `json:"cards"`
+	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
+	TimersShortened bool             `json:"timers_shortened"` // deadlines are not those of the contract (D-32)
+	Waiting         List[string]     `json:"waiting"`          // what is waited for, one sentence each
+}
+
+// Computer is the one that was asked.
+type Computer struct {
+	Name   string `json:"name"`
+	Device string `json:"device"` // public key, hexadecimal
+	Fleet  string `json:"fleet"`  // id of the developer's fleet, hexadecimal; "" before it was founded or joined
+}
+
+// MainComputer says who has the main computer's role (P2).
+type MainComputer struct {
+	State  string `json:"state"` // "live", "none", or "contested" when two claim it
+	Name   string `json:"name"`  // "" unless live
+	Device string `json:"device"`
+	Me     bool   `json:"me"`
+}
+
+// Peer is another computer.
+type Peer struct {
+	Name      string    `json:"name"`
+	Device    string    `json:"device"`
+	Connected bool      `json:"connected"`
+	Transport string    `json:"transport"` // "quic" or "tcp"; "" when not connected
+	Address   string    `json:"address"`
+	LastSeen  time.Time `json:"last_seen,omitzero"` // absent: never
+}
+
+// Repository is one repository that this computer looks after.
+type Repository struct {
+	Slug     string `json:"slug"`
+	Base     string `json:"base"` // base branch; "" while GitHub has not told the default one
+	Checkout string `json:"checkout"`
+	Branch   string `json:"branch"` // that the checkout stands on; "" when detached or unknown
+	State    string `json:"state"`  // a sentence
+}
+
+// ThreadLine is one conversation in a list.
+type ThreadLine struct {
+	Ref         string    `json:"ref"`         // acme/shop#42; with /2 for the second time that it conflicts
+	ID          string    `json:"id"`          // ledger id, hexadecimal
+	Phase       string    `json:"phase"`       // "open", "interim", "final", "closed"
+	Since       time.Time `json:"since"`       // when it was opened
+	Responsible string    `json:"responsible"` // name of the side that builds the final
+	Waiting     string    `json:"waiting"`     // what it waits for, a sentence
+	Next        time.Time `json:"next,omitzero"`
+}
+
+// Thread is one conversation whole.
+type Thread struct {
+	ThreadLine
+	Base    string             `json:"base"` // base branch
+	Head    string             `json:"head"` // pull request's head when it was opened, hexadecimal
+	Files   List[ThreadFile]   `json:"files"`
+	Parties List[ThreadParty]  `json:"parties"`
+	Records List[ThreadRecord] `json:"records"` // in the order of the fold
+}
+
+// ThreadFile is one conflicting file. Versions are git blob ids in hexadecimal, "" where there is none.
+type ThreadFile struct {
+	Path    string `json:"path"` // quoted as git does where it is not UTF-8
+	Master  string `json:"master"`
+	Pull    string `json:"pull"`
+	Interim string `json:"interim"`
+	Final   string `json:"final"`
+	Here    string `json:"here"` // what this computer holds, in words
+}
+
+// ThreadParty is one side of a conversation.
+type ThreadParty struct {
+	Name        string `json:"name"`
+	Statement   string `json:"statement"` // what it last said about the files, in words; "" nothing yet
+	Adopted     bool   `json:"adopted"`
+	Responsible bool   `json:"responsible"`
+}
+
+// ThreadRecord is one record of a conversation.
+type ThreadRecord struct {
+	ID       string    `json:"id"`
+	Short    string    `json:"short"`
+	Kind     string    `json:"kind"`
+	Who      string    `json:"who"`
+	At       time.Time `json:"at"`
+	Sentence string    `json:"sentence"`
+	Counted  bool      `json:"counted"`
+	Rule     string    `json:"rule,omitempty"` // why it does not count
+	Wire     string    `json:"wire,omitempty"` // the signed bytes, base64url without padding; only on request
+}
+
+// Card is one thing that a person must see or decide.
+type Card struct {
+	Key     string    `json:"key"`  // C2/<thread id>; one card per key
+	Code    string    `json:"code"` // C1 to C16
+	Title   string    `json:"title"`
+	What    string    `json:"what"`
+	Why     string    `json:"why"`
+	Since   time.Time `json:"since,omitzero"`
+	Ref     string    `json:"ref"`     // of its conversation, "" when it is about none
+	Thread  string    `json:"thread"`  // ledger id, hexadecimal
+	Button  string    `json:"button"`  // words on the button; "" when there is nothing to press
+	Verb    string    `json:"verb"`    // name in the table of verbs
+	Action  string    `json:"action"`  // "push" or "merge" of approve
+	Binds   string    `json:"binds"`   // exactly what pressing agrees to
+	Command string    `json:"command"` // the command that acts
+}
+
+// LogLine is one thing that happened here.
+type LogLine struct {
+	Seq    uint64    `json:"seq"` // counts up from 1, over restarts too
+	At     time.Time `json:"at"`
+	Level  string    `json:"level"` // "say" for records, "do" for acts, "warn"
+	Kind   string    `json:"kind"`
+	Who    string    `json:"who"`
+	Ref    string    `json:"ref"`
+	Thread string    `json:"thread"`
+	Text   string    `json:"text"`
+}
+
+// Outcome is what came of an act.
+type Outcome struct {
+	Text string `json:"text"`           // a sentence
+	Next string `json:"next,omitempty"` // a command that shows what follows
+}
+
+// Invitation is a code that lets one computer join.
+type Invitation struct {
+	ID      string    `json:"id"`
+	Code    string    `json:"code"`
+	Expires time.Time `json:"expires"`
+}
+
+// InviteState is how far an invitation has come.
+type InviteState struct {
+	State string    `json:"state"` // one of the Invite constants
+	Name  string    `json:"name"`  // of the computer that asks or has joined
+	Words [4]string `json:"words"` // of the computer that asks; the same on its screen
+	Text  string    `json:"text"`  // why it failed
+}
+
+// The states of an invitation. Joined and failed are last.
+const (
+	InviteWaiting = "waiting"
+	InviteAsking  = "asking"
+	InviteJoined  = "joined"
+	InviteFailed  = "failed"
+)
