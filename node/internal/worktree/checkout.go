@@ -199,12 +199,24 @@ func (c *Checkout) workArea(sub ...string) string {
 // killed one left.
 func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 	c.mu.Lock()
-	release = c.mu.Unlock
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
+	lock, err := c.takeLock()
+	if err != nil {
+		c.mu.Unlock()
+		return nil, err
+	}
+	release = func() {
+		// Closing gives the lock back; nothing was written that a failed close could lose.
+		_ = lock.Close()
+		c.mu.Unlock()
+	}
+	if err := errors.Join(c.healIndexLock(), c.healReplacements(ctx)); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+func (c *Checkout) takeLock() (*os.File, error) {
 	for _, sub := range []string{tmpDir, keptDir} {
 		if err := os.MkdirAll(c.workArea(sub), 0o700); err != nil {
 			return nil, err
@@ -214,15 +226,10 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	release = func() {
-		// Closing gives the lock back; nothing was written that a failed close could lose.
-		_ = f.Close()
-		c.mu.Unlock()
-	}
 	if err := lockFile(f); err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	return release, errors.Join(c.healIndexLock(), c.healReplacements(ctx))
+	return f, nil
 }
 
 // healAtOpen does nothing in a checkout that parley never wrote.

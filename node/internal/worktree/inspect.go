@@ -62,14 +62,20 @@ func (c *Checkout) Inspect(ctx context.Context, path string) (Three, error) {
 
 // inspect reads several paths with one question to each of HEAD and the index.
 func (c *Checkout) inspect(ctx context.Context, head OID, paths []string) ([]Three, error) {
+	var sound []string
+	for _, p := range paths {
+		if ValidPath(p) == nil {
+			sound = append(sound, p)
+		}
+	}
 	heads := map[string]Entry{}
 	var err error
 	if head != "" {
-		if heads, err = c.git.entries(ctx, string(head), paths); err != nil {
+		if heads, err = c.git.entries(ctx, string(head), sound); err != nil {
 			return nil, err
 		}
 	}
-	index, err := c.indexEntries(ctx, paths, nil)
+	index, err := c.indexEntries(ctx, sound, nil)
 	if err != nil {
 		return nil, err
 	}
