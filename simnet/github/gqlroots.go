@@ -164,23 +164,20 @@ func (e *execution) typeInfo(name string) value {
 type connection struct {
 	all      values
 	from, to int
+	unbound  bool // neither first nor last was given
 }
 
 // maxPage is the most nodes GitHub gives at once.
 const maxPage = 100
 
-// page cuts a list as its arguments say. GitHub gives no list without a bound.
+// page cuts a list as its arguments say.
 func page(all values, a arguments) (value, error) {
 	first, last := a.number("first"), a.number("last")
-	if first <= 0 && last <= 0 {
-		return nil, &refusal{message: "You must provide a `first` or `last` value to properly paginate the connection.",
-			kind: "MISSING_PAGINATION_BOUNDARIES"}
-	}
 	if max(first, last) > maxPage {
 		return nil, &refusal{message: fmt.Sprintf("Requesting %d records on the connection exceeds the `first` limit of 100 records.",
 			max(first, last)), kind: "EXCESSIVE_PAGINATION"}
 	}
-	c := connection{all: all, to: len(all)}
+	c := connection{all: all, to: len(all), unbound: first <= 0 && last <= 0}
 	if cursor := a.word("after"); cursor != "" {
 		c.from = min(readCursor(cursor), len(all))
 	}
@@ -209,10 +206,16 @@ func readCursor(cursor string) int {
 func (connection) isValue()         {}
 func (connection) typeName() string { return "" }
 func (c connection) field(_ *execution, name string, _ arguments) (value, error) {
+	if name == "totalCount" {
+		return number(len(c.all)), nil
+	}
+	// GitHub counts a list without a bound, but does not give it.
+	if c.unbound {
+		return nil, &refusal{message: "You must provide a `first` or `last` value to properly paginate the connection.",
+			kind: "MISSING_PAGINATION_BOUNDARIES"}
+	}
 	nodes := c.all[c.from:c.to]
 	switch name {
-	case "totalCount":
-		return number(len(c.all)), nil
 	case "nodes":
 		return nodes, nil
 	case "edges":

@@ -208,7 +208,11 @@ func TestGraphQLPagesCarryOn(t *testing.T) {
 	if fmt.Sprint(seen) != "[1 2 3 4]" {
 		t.Errorf("the pages hold %v", seen)
 	}
-	if _, problems := w.query("alice-token", `{ repository(owner: "alice", name: "app") { pullRequests { totalCount } } }`, nil); len(problems) != 1 {
+	const unbound = `{ repository(owner: "alice", name: "app") { pullRequests { totalCount %s } } }`
+	if _, problems := w.query("alice-token", fmt.Sprintf(unbound, ""), nil); problems != nil {
+		t.Errorf("a list was not counted: %v", problems)
+	}
+	if _, problems := w.query("alice-token", fmt.Sprintf(unbound, "nodes { number }"), nil); len(problems) != 1 {
 		t.Errorf("a list without a bound was given: %v", problems)
 	}
 }

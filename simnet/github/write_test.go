@@ -81,37 +81,3 @@ func TestWritesListEveryPushAndMergeOnce(t *testing.T) {
 		t.Errorf("the pull request is %+v", state)
 	}
 }
-
-// A server killed between git's move of a branch and its own file must know of the move when it comes back.
-func TestRestartTakesInWhatReachedGitBeforeTheKill(t *testing.T) {
-	w := newWorld(t)
-	p, q := w.open("clean"), w.open("second")
-	stored := must(filepath.Abs(filepath.Join(w.s.dir, stateFile)))(t)
-	before := readFile(t, stored)
-	dir := w.clone("alice-token", "alice/app")
-	runGit(t, dir, "checkout", "-q", "second")
-	write(t, dir, "more.txt", "more\n")
-	commitAll(t, dir, "more")
-	runGit(t, dir, "push", "-q", "origin", "second")
-	w.call("alice-token", "PUT", "/repos/alice/app/pulls/1/merge", "").want(t, 200, "")
-	want := w.s.Writes()
-	wantP, wantQ := w.state(p), w.state(q)
-
-	write(t, filepath.Dir(stored), stateFile, before)
-	again := must(New(w.s.dir))(t)
-	repo := again.Repo("alice", "app")
-	gotP, _ := again.PullState(repo, p.Number)
-	gotQ, _ := again.PullState(repo, q.Number)
-	if !gotP.Merged || gotP.MergeOID != wantP.MergeOID || gotP.MergedBy != "alice" {
-		t.Errorf("the merge was forgotten: %+v", gotP)
-	}
-	if gotQ.HeadOID != wantQ.HeadOID {
-		t.Errorf("the push was forgotten: %+v", gotQ)
-	}
-	for range 2 {
-		if got := again.Writes(); len(got) != 2 || got[0].New != want[0].New || got[1].New != want[1].New || got[1].Pull != p.Number {
-			t.Fatalf("writes after the restart are %+v, want %+v", got, want)
-		}
-		again = must(New(w.s.dir))(t)
-	}
-}
