@@ -24,11 +24,16 @@ func home(t *testing.T) (dir string, signer presence.Signer, verifier *presence.
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := presence.Public(dir)
+	return dir, signer, verify(t, dir, false)
+}
+
+func verify(t *testing.T, dir string, demo bool) *presence.Verifier {
+	t.Helper()
+	v, err := presence.NewVerifier(dir, presence.VerifierOptions{Demo: demo})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, signer, presence.NewVerifier(public, false)
+	return v
 }
 
 func challenge(t *testing.T, v *presence.Verifier, act presence.Act) presence.Act {
@@ -113,8 +118,7 @@ func TestAProofIsStaleAfterFiveMinutes(t *testing.T) {
 
 func TestOnlyADemoTakesADemosProof(t *testing.T) { // D-24
 	dir, signer, real := home(t)
-	public, _ := presence.Public(dir)
-	demo := presence.NewVerifier(public, true)
+	demo := verify(t, dir, true)
 
 	if err := real.Check(push, presence.Demo().Prove(challenge(t, real, push))); !errors.Is(err, presence.ErrDemo) {
 		t.Errorf("real node: %v, want ErrDemo", err)
@@ -125,9 +129,19 @@ func TestOnlyADemoTakesADemosProof(t *testing.T) { // D-24
 	if err := demo.Check(push, signer.Prove(challenge(t, demo, push))); err != nil {
 		t.Errorf("demo, with the passphrase: %v", err)
 	}
+	keyless := verify(t, t.TempDir(), true)
+	if err := keyless.Check(push, signer.Prove(challenge(t, keyless, push))); !errors.Is(err, presence.ErrNoKey) {
+		t.Errorf("demo without a key, with a passphrase: %v, want ErrNoKey", err)
+	}
 	bare := presence.Proof{Kind: presence.KindDemo, Nonce: "00"}
 	if err := demo.Check(push, bare); !errors.Is(err, presence.ErrStale) {
 		t.Errorf("demo, nonce made up: %v, want ErrStale", err)
+	}
+}
+
+func TestARealNodeNeedsAnApprovalKey(t *testing.T) {
+	if _, err := presence.NewVerifier(t.TempDir(), presence.VerifierOptions{}); !errors.Is(err, presence.ErrNoKey) {
+		t.Errorf("%v, want ErrNoKey", err)
 	}
 }
 
