@@ -341,8 +341,8 @@ func (l listening) try() error {
 	return c.Close()
 }
 
-// Shortened reports whether deadlines are other than the contract's, which the program must say (D-32).
-func (t Timers) Shortened() bool { return t != Timers{} }
+// shortened reports whether deadlines are other than the contract's, which the program must say (D-32).
+func (t Timers) shortened() bool { return t != Timers{} }
 
 // contract is the conversation's lengths with the demo's in their place.
 func (t Timers) contract() thread.Timers {

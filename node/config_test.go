@@ -127,13 +127,13 @@ func TestOnlyADemoHomeShortensTimers(t *testing.T) { // D-32
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Timers.Shortened() || c.Timers.contract().Interim != 5*time.Second || c.Timers.every().Scan != 2*time.Second {
+	if !c.Timers.shortened() || c.Timers.contract().Interim != 5*time.Second || c.Timers.every().Scan != 2*time.Second {
 		t.Errorf("%+v", c.Timers)
 	}
 	if c.Timers.contract().Final != thread.Contract().Final || c.Timers.every().Look != core.Ordinary().Look {
 		t.Error("a length that is not set differs from the contract's")
 	}
-	if none := (Timers{}); none.Shortened() || none.contract() != thread.Contract() || none.every() != core.Ordinary() {
+	if none := (Timers{}); none.shortened() || none.contract() != thread.Contract() || none.every() != core.Ordinary() {
 		t.Error("no timers are not the contract's")
 	}
 }
