@@ -82,6 +82,7 @@ type Pull struct {
 	Merged      bool
 	MergeCommit ledger.OID
 	Head        ledger.OID
+	HeadRef     string // branch that the head is on
 	Base        string
 }
 
