@@ -133,7 +133,8 @@ func (b bare) rebase(base, head string) (string, error) {
 }
 
 // The hooks let git itself keep the books and the rules. The update hook refuses what the caller may not push, in GitHub's words. The
-// reference-transaction hook notes every branch that moved; STANDIN_SEED marks the filling of a new repository, which is no write.
+// reference-transaction hook notes every branch about to move and every branch that did or did not; STANDIN_SEED marks the filling of a new
+// repository, which is no write.
 const (
 	updateHook = `#!/bin/sh
 for ref in $STANDIN_PROTECTED; do
@@ -151,37 +152,49 @@ echo "error: permission to update $1 denied" >&2
 exit 1
 `
 	transactionHook = `#!/bin/sh
-[ "$1" = committed ] && [ -z "$STANDIN_SEED" ] || exit 0
+[ -z "$STANDIN_SEED" ] || exit 0
 while read -r old new ref; do
 	case "$ref" in
 	refs/heads/*)
-		[ "$old" = "$new" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$STANDIN_AT" "${STANDIN_KIND:-direct}" \
+		[ "$old" = "$new" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$STANDIN_AT" "${STANDIN_KIND:-direct}" \
 			"$STANDIN_LOGIN" "${STANDIN_PULL:-0}" "$ref" "$old" "$new" >>"${0%/*}/../` + notesFile + `"
 	esac
 done
 `
 )
 
+// bareConfig is what GitHub's repositories grant and refuse, added to what git init writes.
+const bareConfig = `[http]
+	receivepack = true
+[receive]
+	hideRefs = refs/pull
+	fsckObjects = true
+	advertisePushOptions = true
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[gc]
+	auto = 0
+`
+
 // newBare makes a bare repository that answers as GitHub's do.
-func newBare(dir string) (bare, error) {
+func newBare(dir, defaultBranch string) (bare, error) {
 	b := bare(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o755); err != nil {
 		return "", fmt.Errorf("make repository %s: %w", dir, err)
 	}
-	if _, err := b.git("init", "-q", "--bare"); err != nil {
+	if _, err := b.git("init", "-q", "--bare", "--template=", "--initial-branch="+defaultBranch); err != nil {
 		return "", err
 	}
-	for _, kv := range [][2]string{{"http.receivepack", "true"}, {"receive.hideRefs", "refs/pull"}, {"receive.fsckObjects", "true"},
-		{"receive.advertisePushOptions", "true"}, {"uploadpack.allowFilter", "true"}, {"uploadpack.allowAnySHA1InWant", "true"},
-		{"core.logAllRefUpdates", "true"}, {"gc.auto", "0"}} {
-		if _, err := b.git("config", kv[0], kv[1]); err != nil {
-			return "", err
-		}
+	config := filepath.Join(dir, "config")
+	made, err := os.ReadFile(config)
+	if err != nil {
+		return "", fmt.Errorf("make repository %s: %w", dir, err)
+	}
+	if err := os.WriteFile(config, append(made, bareConfig...), 0o644); err != nil {
+		return "", fmt.Errorf("make repository %s: %w", dir, err)
 	}
 	for name, text := range map[string]string{"update": updateHook, "reference-transaction": transactionHook} {
-		if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o755); err != nil {
-			return "", fmt.Errorf("make repository %s: %w", dir, err)
-		}
 		if err := os.WriteFile(filepath.Join(dir, "hooks", name), []byte(text), 0o755); err != nil {
 			return "", fmt.Errorf("make repository %s: %w", dir, err)
 		}

@@ -59,6 +59,10 @@ func (s *Server) runGit(w http.ResponseWriter, req *http.Request) {
 	}
 	v := s.visit(req, owner, strings.TrimSuffix(name, ".git"), push)
 	s.logGit(req, v)
+	if v.moved {
+		http.Redirect(w, req, fmt.Sprintf("/%s.git/%s?%s", v.repo.FullName(), service, req.URL.RawQuery), http.StatusMovedPermanently)
+		return
+	}
 	if v.status != http.StatusOK {
 		if v.status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
@@ -91,6 +95,7 @@ type visit struct {
 	message string
 	user    *User
 	repo    *Repo
+	moved   bool     // it was asked for by a name it had
 	env     []string // for the update hook
 }
 
@@ -100,7 +105,12 @@ func (s *Server) visit(req *http.Request, owner, name string, push bool) visit {
 	defer s.leave()
 	u, known := s.caller(req)
 	v := visit{status: http.StatusOK, user: u, repo: s.repo(owner, name)}
+	if v.repo == nil {
+		v.repo = s.movedRepo(owner, name)
+		v.moved = v.repo != nil
+	}
 	hidden := v.repo == nil || v.repo.access(u) == NoAccess
+	v.moved = v.moved && !hidden
 	switch {
 	case s.broken != nil:
 		v.status, v.message = http.StatusInternalServerError, s.broken.Error()

@@ -47,6 +47,7 @@ type Server struct {
 	users   []*User
 	tokens  map[string]*User
 	repos   []*Repo
+	moved   map[string]int64 // the numbers of repositories by the names they had, owner/name in lower case
 	writes  []Write
 	faults  []*Fault
 	log     []Logged
@@ -75,14 +76,19 @@ func New(dir string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
 	}
-	s := &Server{Now: time.Now, dir: dir, schema: schema, lastID: 1000, tokens: map[string]*User{},
+	s := &Server{Now: time.Now, dir: dir, schema: schema, lastID: 1000, tokens: map[string]*User{}, moved: map[string]int64{},
 		used: map[string]int{}, missing: map[string]int{}}
 	s.routes = s.newRoutes()
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
 	}
 	s.enter()
-	s.leave()
+	defer s.leave()
+	for _, r := range s.repos {
+		if err := s.settle(r); err != nil {
+			return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
+		}
+	}
 	return s, s.broken
 }
 
@@ -127,7 +133,7 @@ func (s *Server) addAccount(login, token string, org bool) *User {
 	defer s.leave()
 	u := s.user(login)
 	if u == nil {
-		u = &User{ID: s.newID(), Login: login, Name: strings.ToUpper(login[:1]) + login[1:], Org: org}
+		u = &User{ID: s.newID(), Login: login, Name: login, Org: org}
 		s.users = append(s.users, u)
 	}
 	if token != "" {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -46,22 +47,31 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// seedRepo makes a working repository with master, clean (merges with master), rival (does not) and two more clean ones.
+// seedRepo makes a repository with master, rival (does not merge with it) and clean, second and third (do).
 func seedRepo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	runGit(t, dir, "init", "-q", "-b", "master")
-	write(t, dir, "a.txt", "one\ntwo\nthree\n")
-	commitAll(t, dir, "first")
-	for branch, file := range map[string]string{"clean": "clean.txt", "rival": "a.txt", "second": "second.txt", "third": "third.txt"} {
-		runGit(t, dir, "checkout", "-q", "-b", branch, "master")
-		write(t, dir, file, branch+"\n")
-		commitAll(t, dir, "work on "+branch)
+	runGit(t, dir, "init", "-q", "--bare")
+	var stream strings.Builder
+	commit := func(branch, from, message, file, text string) {
+		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter T <t@example.org> 1700000000 +0000\ndata %d\n%s\n", branch, len(message), message)
+		if from != "" {
+			fmt.Fprintf(&stream, "from %s\n", from)
+		}
+		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", file, len(text), text)
 	}
-	runGit(t, dir, "checkout", "-q", "master")
-	write(t, dir, "a.txt", "one\n2\nthree\n")
-	commitAll(t, dir, "master goes on")
-	return filepath.Join(dir, ".git")
+	commit("master", "", "first", "a.txt", "one\ntwo\nthree\n")
+	commit("clean", "refs/heads/master", "work on clean", "clean.txt", "clean\n")
+	commit("rival", "refs/heads/master", "work on rival", "a.txt", "rival\n")
+	commit("second", "refs/heads/master", "work on second", "second.txt", "second\n")
+	commit("third", "refs/heads/master", "work on third", "third.txt", "third\n")
+	commit("master", "", "master goes on", "a.txt", "one\n2\nthree\n")
+	cmd := exec.CommandContext(t.Context(), "git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stream.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git fast-import: %v\n%s", err, out)
+	}
+	return dir
 }
 
 func write(t *testing.T, dir, name, text string) {
@@ -116,7 +126,8 @@ func (w *world) call(token, method, path, body string, header ...string) answer 
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	res := must(http.DefaultClient.Do(req))(w.t)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := must(client.Do(req))(w.t)
 	defer res.Body.Close()
 	raw := must(io.ReadAll(res.Body))(w.t)
 	a := answer{status: res.StatusCode, header: res.Header, raw: raw}

@@ -93,6 +93,9 @@ func (q queryRoot) field(e *execution, name string, a arguments) (value, error) 
 		return u, nil
 	case "repository":
 		r := e.s.repo(a.word("owner"), a.word("name"))
+		if r == nil && a.truth("followRenames") {
+			r = e.s.movedRepo(a.word("owner"), a.word("name"))
+		}
 		if r == nil || r.access(e.x.user) == NoAccess {
 			return nil, unresolved("Could not resolve to a Repository with the name '%s'.", a.word("owner")+"/"+a.word("name"))
 		}

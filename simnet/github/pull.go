@@ -85,16 +85,16 @@ func (s *Server) Approve(p *Pull) {
 	s.changed = true
 }
 
-// Ready ends the draft state.
-func (s *Server) Ready(p *Pull) {
+// MarkReady ends the draft state.
+func (s *Server) MarkReady(p *Pull) {
 	s.enter()
 	defer s.leave()
 	p.now.Draft = false
 	s.changed = true
 }
 
-// Close closes a pull request without merging it.
-func (s *Server) Close(p *Pull) {
+// ClosePull closes a pull request without merging it.
+func (s *Server) ClosePull(p *Pull) {
 	s.enter()
 	defer s.leave()
 	s.close(p)

@@ -18,10 +18,11 @@ type Repo struct {
 	Dir     string // the bare git repository
 	Default string // the default branch
 
-	parent   *Repo // nil for no fork
-	pulls    []*Pull
-	noted    int64 // octets of git's notes taken in
-	settings settings
+	parent    *Repo // nil for no fork
+	pulls     []*Pull
+	noted     int64   // octets of git's notes taken in
+	announced []Write // moves git has announced and neither made nor given up
+	settings  settings
 }
 
 // settings is what may change of a repository, stored as it is.
@@ -73,22 +74,23 @@ func (s *Server) AddRepo(owner *User, name, from, defaultBranch string) (*Repo, 
 }
 
 func (s *Server) addRepo(owner *User, name, from, defaultBranch string) (*Repo, error) {
+	if !validName(owner.Login) || !validName(name) {
+		return nil, fmt.Errorf("add repository %q of %q: not a name GitHub has", name, owner.Login)
+	}
 	if s.repo(owner.Login, name) != nil {
 		return nil, fmt.Errorf("add %s/%s: %w", owner.Login, name, ErrExists)
 	}
-	dir := s.repoDir(owner.Login, name)
-	// A folder no repository is recorded for is what a server killed in the middle of AddRepo left.
+	id := s.newID()
+	dir := s.repoDir(id)
+	// A folder of a number nobody has is what a server killed in the middle of AddRepo left.
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("add %s/%s: %w", owner.Login, name, err)
-	}
-	b, err := newBare(dir)
-	if err != nil {
-		return nil, err
 	}
 	if defaultBranch == "" {
 		defaultBranch = "master"
 	}
-	if _, err := b.git("symbolic-ref", "HEAD", "refs/heads/"+defaultBranch); err != nil {
+	b, err := newBare(dir, defaultBranch)
+	if err != nil {
 		return nil, err
 	}
 	if from != "" {
@@ -96,19 +98,28 @@ func (s *Server) addRepo(owner *User, name, from, defaultBranch string) (*Repo, 
 			return nil, err
 		}
 	}
-	r := &Repo{ID: s.newID(), Owner: owner, Name: name, Dir: dir, Default: defaultBranch, settings: settings{Created: s.Now(),
+	r := &Repo{ID: id, Owner: owner, Name: name, Dir: dir, Default: defaultBranch, settings: settings{Created: s.Now(),
 		Collaborators: map[string]Access{}, Rules: map[string]Rule{}, Methods: []Method{Merge, Squash, Rebase}}}
 	s.repos = append(s.repos, r)
 	return r, nil
 }
 
+// validName keeps names to what GitHub allows, so none leads out of the folder.
+func validName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
+	})
+}
+
 // seed fetches without leaving a note of a write.
 func (b bare) seed(from, refspec string) error {
-	_, err := b.run(invocation{args: []string{"fetch", "-q", from, refspec}, env: []string{"STANDIN_SEED=1"}})
+	_, err := b.run(invocation{args: []string{"fetch", "-q", "--", from, refspec}, env: []string{"STANDIN_SEED=1"}})
 	return err
 }
 
-func (s *Server) repoDir(owner, name string) string { return filepath.Join(s.dir, owner, name+".git") }
+func (s *Server) repoDir(id int64) string {
+	return filepath.Join(s.dir, "repositories", fmt.Sprintf("%d.git", id))
+}
 
 // Fork copies a repository to another account.
 func (s *Server) Fork(of *Repo, owner *User) (*Repo, error) {
@@ -156,6 +167,45 @@ func (s *Server) repoWhere(match func(*Repo) bool) *Repo {
 		return nil
 	}
 	return s.repos[i]
+}
+
+// Rename gives a repository another name and returns it in place of r, which is of no use any more. The number stays, and who asks for the old
+// name is sent on.
+func (s *Server) Rename(r *Repo, name string) (*Repo, error) {
+	s.enter()
+	defer s.leave()
+	if !validName(name) {
+		return nil, fmt.Errorf("rename %s to %q: not a name GitHub has", r.FullName(), name)
+	}
+	if s.repo(r.Owner.Login, name) != nil {
+		return nil, fmt.Errorf("rename %s to %s: %w", r.FullName(), name, ErrExists)
+	}
+	renamed := *r
+	renamed.Name = name
+	for i, other := range s.repos {
+		if other == r {
+			s.repos[i] = &renamed
+		}
+		if other.parent == r {
+			other.parent = &renamed
+		}
+	}
+	for p := range s.allPulls() {
+		if p.base == r {
+			p.base = &renamed
+		}
+		if p.head == r {
+			p.head = &renamed
+		}
+	}
+	s.moved[strings.ToLower(r.FullName())] = r.ID
+	s.changed = true
+	return &renamed, nil
+}
+
+// movedRepo finds what a name no repository has any more was the name of.
+func (s *Server) movedRepo(owner, name string) *Repo {
+	return s.repoByID(s.moved[strings.ToLower(owner+"/"+name)])
 }
 
 // Invite gives an account access to a repository; [NoAccess] takes it away.

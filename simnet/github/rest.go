@@ -19,7 +19,13 @@ func (s *Server) newRoutes() *http.ServeMux {
 	}
 	inRepo := func(pattern string, h func(*exchange, *http.Request, *Repo)) {
 		handle(pattern, func(x *exchange, req *http.Request) {
-			s.inRepo(x, s.repo(req.PathValue("owner"), req.PathValue("repo")), func(r *Repo) { h(x, req, r) })
+			owner, name := req.PathValue("owner"), req.PathValue("repo")
+			r := s.repo(owner, name)
+			if r == nil {
+				s.inRepo(x, s.movedRepo(owner, name), func(r *Repo) { x.sendOn(req, r) })
+				return
+			}
+			s.inRepo(x, r, func(r *Repo) { h(x, req, r) })
 		})
 	}
 	onPull := func(pattern string, h func(*exchange, *Pull)) {
@@ -36,7 +42,8 @@ func (s *Server) newRoutes() *http.ServeMux {
 	handle("GET /rate_limit", s.getRateLimit)
 	handle("GET /user", s.getCaller)
 	handle("GET /users/{login}", s.getUser)
-	handle("GET /repositories/{id}", s.getRepoByID)
+	handle("/repositories/{id}", s.byNumber)
+	handle("/repositories/{id}/{rest...}", s.byNumber)
 
 	const repo = "/repos/{owner}/{repo}"
 	inRepo("GET "+repo, s.getRepo)
@@ -135,14 +142,30 @@ func (s *Server) getRepo(x *exchange, _ *http.Request, r *Repo) {
 	x.reply(http.StatusOK, d)
 }
 
-// getRepoByID finds a repository by the number that survives a new name.
-func (s *Server) getRepoByID(x *exchange, req *http.Request) {
+// byNumber answers for a repository by the number that survives a new name, with all that lies below it.
+func (s *Server) byNumber(x *exchange, req *http.Request) {
 	id, err := strconv.ParseInt(req.PathValue("id"), 10, 64)
 	if err != nil {
 		x.notFound()
 		return
 	}
-	s.inRepo(x, s.repoByID(id), func(r *Repo) { s.getRepo(x, req, r) })
+	s.inRepo(x, s.repoByID(id), func(r *Repo) {
+		named := req.Clone(req.Context())
+		named.URL.Path = strings.TrimSuffix("/repos/"+r.FullName()+"/"+req.PathValue("rest"), "/")
+		s.routes.ServeHTTP(x, named)
+	})
+}
+
+// sendOn answers a request for the name a repository had with its number. Other methods than GET keep their body on the way.
+func (x *exchange) sendOn(req *http.Request, r *Repo) {
+	status, message := http.StatusMovedPermanently, "Moved Permanently"
+	if req.Method != http.MethodGet {
+		status, message = http.StatusTemporaryRedirect, "Temporary Redirect"
+	}
+	rest := strings.SplitN(req.URL.Path, "/", 5)[4:]
+	url := strings.Join(append([]string{fmt.Sprintf("%s/repositories/%d", x.site.api, r.ID)}, rest...), "/")
+	x.header.Set("Location", url)
+	x.reply(status, doc{"message": message, "url": url, "documentation_url": "https://docs.github.com/rest"})
 }
 
 // page answers with the part of a list the query asks for, and links to the others.

@@ -43,6 +43,38 @@ func TestRestartTakesInWhatReachedGitBeforeTheKill(t *testing.T) {
 	}
 }
 
+// Git may be killed along with the server, after it moved a branch and before its hook could note that.
+func TestRestartSettlesAMoveGitCouldNotNote(t *testing.T) {
+	w := newWorld(t)
+	p := w.open("clean")
+	before := readFile(t, filepath.Join(w.s.dir, stateFile))
+	w.call("alice-token", "PUT", "/repos/alice/app/pulls/1/merge", "").want(t, 200, "")
+	want := w.s.Writes()
+	notes := strings.SplitAfter(readFile(t, filepath.Join(w.repo.Dir, notesFile)), "\n")
+	if len(notes) != 3 || !strings.HasPrefix(notes[0], "prepared") || !strings.HasPrefix(notes[1], "committed") {
+		t.Fatalf("git noted %q", notes)
+	}
+
+	write(t, w.s.dir, stateFile, before)
+	write(t, w.repo.Dir, notesFile, notes[0])
+	again := must(New(w.s.dir))(t)
+	if state, _ := again.PullState(again.Repo("alice", "app"), p.Number); !state.Merged || state.MergedBy != "alice" {
+		t.Errorf("the merge was forgotten: %+v", state)
+	}
+	// The git of then was not killed after all and says so now.
+	write(t, w.repo.Dir, notesFile, notes[0]+notes[1])
+	if got := again.Writes(); len(got) != 1 || got[0] != want[0] {
+		t.Errorf("writes are %+v, want %+v", got, want)
+	}
+
+	write(t, w.s.dir, stateFile, before)
+	write(t, w.repo.Dir, notesFile, notes[0])
+	runGit(t, w.repo.Dir, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/master", want[0].Old)
+	if got := must(New(w.s.dir))(t).Writes(); len(got) != 0 {
+		t.Errorf("a move that was only announced counts: %+v", got)
+	}
+}
+
 func TestKilledServerGoesOnFromItsFolder(t *testing.T) {
 	w := newWorld(t)
 	w.open("clean")

@@ -1,7 +1,9 @@
 package github
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,5 +152,43 @@ func TestManyCallersAtOnce(t *testing.T) {
 	wg.Wait()
 	if got := w.s.Writes(); len(got) != 3 {
 		t.Errorf("three merges left %d writes: %+v", len(got), got)
+	}
+}
+
+func TestOldNameLeadsToTheNumber(t *testing.T) {
+	w := newWorld(t)
+	w.open("clean")
+	dir := w.clone("alice-token", "alice/app")
+	w.repo = must(w.s.Rename(w.repo, "tool"))(t)
+	moved := w.call("alice-token", "GET", "/repos/alice/app/pulls/1", "").want(t, 301, "Moved Permanently")
+	byNumber := fmt.Sprintf("/repositories/%d/pulls/1", w.repo.ID)
+	if !strings.HasSuffix(moved.header.Get("Location"), byNumber) {
+		t.Errorf("the old name leads to %s", moved.header.Get("Location"))
+	}
+	w.call("alice-token", "GET", byNumber, "").want(t, 200, "")
+	w.call("alice-token", "PUT", "/repos/alice/app/pulls/1/merge", "").want(t, 307, "Temporary Redirect")
+	runGit(t, dir, "push", "-q", "origin", "master:new")
+	data, problems := w.query("alice-token", `{ repository(owner: "alice", name: "app") { nameWithOwner } }`, nil)
+	if problems != nil || at(data, "repository", "nameWithOwner") != "alice/tool" {
+		t.Errorf("GraphQL says %v, %v", data, problems)
+	}
+	again := must(New(w.s.dir))(t)
+	if got := again.Repo("alice", "tool"); got == nil || got.ID != w.repo.ID || again.Writes()[0].Repo != "alice/tool" {
+		t.Errorf("after a restart the repository is %+v", got)
+	}
+}
+
+func TestAPIAnswersThroughTheProxyToo(t *testing.T) {
+	w := newWorld(t)
+	proxy := must(url.Parse(w.web.URL))(t)
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), DisableKeepAlives: true}}
+	for address, status := range map[string]int{"http://api.github.localhost/user": 200, "http://example.org/user": 403} {
+		req := must(http.NewRequestWithContext(t.Context(), "GET", address, nil))(t)
+		req.Header.Set("Authorization", "token alice-token")
+		res := must(client.Do(req))(t)
+		res.Body.Close()
+		if res.StatusCode != status {
+			t.Errorf("%s: %s, want %d", address, res.Status, status)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -17,6 +18,7 @@ type savedState struct {
 	Users  []*User
 	Tokens map[string]string // login by token
 	Repos  []savedRepo
+	Moved  map[string]int64
 	Writes []Write
 }
 
@@ -25,6 +27,7 @@ type savedRepo struct {
 	Owner, Name, Default string
 	Parent               int64 // 0 for none
 	Noted                int64
+	Announced            []Write
 	Settings             settings
 	Pulls                []savedPull
 }
@@ -57,12 +60,13 @@ func (s *Server) writeState() error {
 }
 
 func (s *Server) snapshot() savedState {
-	state := savedState{LastID: s.lastID, Users: s.users, Tokens: map[string]string{}, Writes: s.writes}
+	state := savedState{LastID: s.lastID, Users: s.users, Tokens: map[string]string{}, Moved: s.moved, Writes: s.writes}
 	for token, u := range s.tokens {
 		state.Tokens[token] = u.Login
 	}
 	for _, r := range s.repos {
-		saved := savedRepo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name, Default: r.Default, Noted: r.noted, Settings: r.settings}
+		saved := savedRepo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name, Default: r.Default, Noted: r.noted,
+			Announced: r.announced, Settings: r.settings}
 		if r.parent != nil {
 			saved.Parent = r.parent.ID
 		}
@@ -96,12 +100,14 @@ func (s *Server) load() error {
 
 func (s *Server) restore(state savedState) error {
 	s.lastID, s.users, s.writes = state.LastID, state.Users, state.Writes
+	maps.Copy(s.moved, state.Moved)
 	for token, login := range state.Tokens {
 		s.tokens[token] = s.user(login)
 	}
 	for _, saved := range state.Repos {
 		s.repos = append(s.repos, &Repo{ID: saved.ID, Owner: s.user(saved.Owner), Name: saved.Name,
-			Dir: s.repoDir(saved.Owner, saved.Name), Default: saved.Default, noted: saved.Noted, settings: saved.Settings})
+			Dir: s.repoDir(saved.ID), Default: saved.Default, noted: saved.Noted,
+			announced: saved.Announced, settings: saved.Settings})
 	}
 	for i, saved := range state.Repos {
 		r := s.repos[i]

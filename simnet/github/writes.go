@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// notesFile is where a repository's hook notes the branches that moved, one line each, beside git's own files.
+// notesFile is where a repository's hook notes the branches that move, a line for each phase of each, beside git's own files.
 const notesFile = "moved-branches"
 
 // Kind tells how something on the stand-in was changed.
@@ -63,21 +63,53 @@ func (s *Server) takeInRepo(r *Repo) error {
 		return err
 	}
 	for line := range bytes.Lines(notes) {
-		w, err := parseNote(string(line))
+		phase, w, err := parseNote(string(line))
 		if err != nil {
 			return err
 		}
 		w.Repo = r.FullName()
-		if w.At.IsZero() {
-			w.At = s.Now()
-		}
-		s.writes = append(s.writes, w)
-		if p := r.pull(w.Pull); w.Kind == KindMerge && p != nil {
-			s.merged(p, w.New, w.Login, w.At)
-		}
+		s.takeInNote(r, phase, w)
 	}
 	r.noted += int64(len(notes))
 	s.changed = true
+	return s.refsMoved(r)
+}
+
+// takeInNote applies one note. A move counts when it was announced and then made, and then once.
+func (s *Server) takeInNote(r *Repo, phase string, w Write) {
+	same := func(other Write) bool { return other.Ref == w.Ref && other.Old == w.Old && other.New == w.New }
+	announced := slices.IndexFunc(r.announced, same)
+	switch {
+	case phase == "prepared" && announced < 0:
+		r.announced = append(r.announced, w)
+		return
+	case phase == "prepared" || announced < 0:
+		return
+	}
+	r.announced = slices.Delete(r.announced, announced, announced+1)
+	if phase != "committed" {
+		return
+	}
+	if w.At.IsZero() {
+		w.At = s.Now()
+	}
+	s.writes = append(s.writes, w)
+	if p := r.pull(w.Pull); w.Kind == KindMerge && p != nil {
+		s.merged(p, w.New, w.Login, w.At)
+	}
+}
+
+// settle takes in the moves that were made although git was killed before it could say so: those announced whose branch is where it was to go.
+// A git that still lives and says so later is not heard twice.
+func (s *Server) settle(r *Repo) error {
+	if err := s.takeInRepo(r); err != nil {
+		return err
+	}
+	for _, w := range slices.Clone(r.announced) {
+		if tip := r.bare().resolve(w.Ref); tip == w.New || tip == "" && strings.Trim(w.New, "0") == "" {
+			s.takeInNote(r, "committed", w)
+		}
+	}
 	return s.refsMoved(r)
 }
 
@@ -98,21 +130,22 @@ func (r *Repo) newNotes() ([]byte, error) {
 	return notes[:bytes.LastIndexByte(notes, '\n')+1], nil
 }
 
-// parseNote reads what the reference-transaction hook prints: time, kind, login, pull request, ref, old and new object.
-func parseNote(line string) (Write, error) {
+// parseNote reads what the reference-transaction hook prints: git's phase, time, kind, login, pull request, ref, old and new object.
+func parseNote(line string) (phase string, w Write, err error) {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-	if len(f) != 7 {
-		return Write{}, fmt.Errorf("note %q: %d fields where 7 belong", line, len(f))
+	if len(f) != 8 {
+		return "", w, fmt.Errorf("note %q: %d fields where 8 belong", line, len(f))
 	}
-	w := Write{Kind: Kind(f[1]), Login: f[2], Ref: f[4], Old: f[5], New: f[6]}
-	var err, bad error
-	if f[0] != "" {
-		w.At, err = time.Parse(time.RFC3339Nano, f[0])
+	w = Write{Kind: Kind(f[2]), Login: f[3], Ref: f[5], Old: f[6], New: f[7]}
+	if f[1] != "" {
+		if w.At, err = time.Parse(time.RFC3339Nano, f[1]); err != nil {
+			return "", w, fmt.Errorf("note %q: %w", line, err)
+		}
 	}
-	if w.Pull, bad = strconv.Atoi(f[3]); err != nil || bad != nil {
-		return Write{}, fmt.Errorf("note %q: %w", line, errors.Join(err, bad))
+	if w.Pull, err = strconv.Atoi(f[4]); err != nil {
+		return "", w, fmt.Errorf("note %q: %w", line, err)
 	}
-	return w, nil
+	return f[0], w, nil
 }
 
 // edited logs a change of a pull request that no ref shows.
