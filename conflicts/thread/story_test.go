@@ -194,13 +194,14 @@ func TestAnAwaySideLosesTheFinalAfterItsDay(t *testing.T) { // P24
 		t.Fatal("the final changed hands before its time was up")
 	}
 	w.pass(time.Minute)
+	w.step(w.people[2])
+	if w.people[2].card("C7") == nil {
+		t.Error("no card says that the final is overdue")
+	}
 	s := w.settle()
 
 	if s.Reassigns != 1 || s.Responsible == w.party(author) {
 		t.Errorf("responsible %d after %d hand-overs", s.Responsible, s.Reassigns)
-	}
-	if w.people[2].card("C7") == nil {
-		t.Error("no card says that the final is overdue")
 	}
 }
 
