@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,15 +82,7 @@ func (h Home) Check() error {
 	if _, err := os.Stat(h.ConfigPath()); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("home %s: %w", h.Dir, api.ErrNoHome)
 	}
-	info, err := os.Stat(h.Dir)
-	if err != nil {
-		return err
-	}
-	if perm := info.Mode().Perm(); perm&0o077 != 0 && os.PathSeparator == '/' {
-		err := fmt.Errorf("home %s: %w: mode %04o lets others in", h.Dir, api.ErrHomeSpoiled, perm)
-		return api.WithHint(err, "run chmod 700 "+h.Dir)
-	}
-	return nil
+	return h.closed(h.Dir)
 }
 
 // Config reads the home's settings.
@@ -100,13 +93,22 @@ func (h Home) Config() (Config, error) {
 	return LoadConfig(h.ConfigPath())
 }
 
+// Setup is what a home is made of.
+type Setup struct {
+	Config Config
+	// Passphrase opens the approval key. A demo's home may do without: "" makes no key.
+	Passphrase string
+	// Work is the binary logarithm of what one guess at the passphrase costs; 0 is about a second.
+	Work int
+}
+
 // Init sets the home up: its approval key, sealed with the passphrase, and its settings. The settings come
 // last, so an interrupted Init can be repeated; a home that is set up stays as it is: [api.ErrHomeExists].
-func (h Home) Init(c Config, passphrase string, work presence.Work) error {
+func (h Home) Init(s Setup) error {
 	if _, err := os.Lstat(h.ConfigPath()); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("home %s: %w", h.Dir, api.ErrHomeExists)
 	}
-	if err := c.Validate(); err != nil {
+	if err := s.Config.Validate(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
@@ -121,10 +123,35 @@ func (h Home) Init(c Config, passphrase string, work presence.Work) error {
 			return err
 		}
 	}
-	if err := presence.Create(h.Dir, passphrase, work); err != nil {
+	if s.Passphrase != "" || !s.Config.Demo {
+		if err := presence.Create(h.Dir, s.Passphrase, cmp.Or(presence.Work(s.Work), presence.WorkPerson)); err != nil {
+			return err
+		}
+	}
+	return s.Config.Write(h.ConfigPath())
+}
+
+// CheckApproval says whether the approval key is there and closed to others.
+func (h Home) CheckApproval() error {
+	if _, err := presence.Public(h.Dir); err != nil {
 		return err
 	}
-	return c.Write(h.ConfigPath())
+	return h.closed(h.path(presence.SealedFile))
+}
+
+// CheckIdentity says whether this computer's key is closed to others; os.ErrNotExist before the first start.
+func (h Home) CheckIdentity() error { return h.closed(h.IdentityPath()) }
+
+func (h Home) closed(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if perm := info.Mode().Perm(); perm&0o077 != 0 && os.PathSeparator == '/' {
+		err := fmt.Errorf("%s: %w: mode %04o lets others in", file, api.ErrHomeSpoiled, perm)
+		return api.WithHint(err, "run chmod go= "+file)
+	}
+	return nil
 }
 
 // Unlock opens the approval key for one command of a person.

@@ -22,7 +22,7 @@ const holdVariable = "PARLEY_TEST_HOLDS_HOME"
 func newHome(t *testing.T) Home {
 	t.Helper()
 	h := OpenHome(filepath.Join(t.TempDir(), "home"))
-	if err := h.Init(Default(), "correct horse battery", presence.WorkToy); err != nil {
+	if err := h.Init(Setup{Default(), "correct horse battery", int(presence.WorkToy)}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -32,7 +32,7 @@ func TestAHomeIsSetUpOnce(t *testing.T) {
 	h := newHome(t)
 	before, _ := os.ReadFile(filepath.Join(h.Dir, presence.SealedFile))
 
-	if err := h.Init(Default(), "another passphrase", presence.WorkToy); !errors.Is(err, api.ErrHomeExists) {
+	if err := h.Init(Setup{Default(), "another passphrase", int(presence.WorkToy)}); !errors.Is(err, api.ErrHomeExists) {
 		t.Errorf("%v, want ErrHomeExists", err)
 	}
 	if after, _ := os.ReadFile(filepath.Join(h.Dir, presence.SealedFile)); string(after) != string(before) {
@@ -46,6 +46,21 @@ func TestAHomeIsSetUpOnce(t *testing.T) {
 	}
 }
 
+func TestOnlyADemoHomeDoesWithoutAKey(t *testing.T) { // D-24
+	h := OpenHome(filepath.Join(t.TempDir(), "home"))
+	if err := h.Init(Setup{Config: Default()}); !errors.Is(err, presence.ErrWeakPassphrase) {
+		t.Errorf("%v, want ErrWeakPassphrase", err)
+	}
+	demo := Default()
+	demo.Demo = true
+	if err := h.Init(Setup{Config: demo}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.CheckApproval(); !errors.Is(err, presence.ErrNoKey) {
+		t.Errorf("%v, want ErrNoKey", err)
+	}
+}
+
 func TestAnInterruptedInitCanBeRepeated(t *testing.T) {
 	h := newHome(t)
 	if err := os.Remove(h.ConfigPath()); err != nil {
@@ -54,7 +69,7 @@ func TestAnInterruptedInitCanBeRepeated(t *testing.T) {
 	if err := h.Check(); !errors.Is(err, api.ErrNoHome) {
 		t.Errorf("%v, want ErrNoHome", err)
 	}
-	if err := h.Init(Default(), "another passphrase", presence.WorkToy); err != nil {
+	if err := h.Init(Setup{Default(), "another passphrase", int(presence.WorkToy)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Unlock("another passphrase"); err != nil {
@@ -68,7 +83,7 @@ func TestAnOpenHomeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := h.Check()
-	if !errors.Is(err, api.ErrHomeSpoiled) || api.Explain(err).Hint != "run chmod 700 "+h.Dir {
+	if !errors.Is(err, api.ErrHomeSpoiled) || api.Explain(err).Hint != "run chmod go= "+h.Dir {
 		t.Errorf("%v, hint %q", err, api.Explain(err).Hint)
 	}
 }
