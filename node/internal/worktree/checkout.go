@@ -209,7 +209,7 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 		_ = lock.Close()
 		c.mu.Unlock()
 	}
-	if err := errors.Join(c.healIndexLock(), c.healReplacements(ctx)); err != nil {
+	if err := errors.Join(c.healIndexLock(ctx), c.healReplacements(ctx)); err != nil {
 		release()
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (c *Checkout) takeLock() (*os.File, error) {
 // healAtOpen does nothing in a checkout that parley never wrote.
 func (c *Checkout) healAtOpen(ctx context.Context) error {
 	left, err := os.ReadDir(c.workArea(tmpDir))
-	if err != nil || len(left) == 0 && !c.ownIndexLock() {
+	if _, _, locked := c.ownIndexLock(); err != nil || len(left) == 0 && !locked {
 		return nil
 	}
 	release, err := c.exclusive(ctx)

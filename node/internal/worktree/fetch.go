@@ -179,3 +179,23 @@ func (m *Mirror) RemoteTip(ctx context.Context, branch string) (OID, error) {
 	}
 	return refs[ref], nil
 }
+
+// Heads lists every head of a pull request that this mirror ever fetched.
+func (m *Mirror) Heads(ctx context.Context, pull uint64) ([]OID, error) {
+	refs, err := m.refs(ctx, refSeen+strconv.FormatUint(pull, 10)+"/")
+	if err != nil {
+		return nil, fmt.Errorf("heads of pull request %d: %w", pull, err)
+	}
+	return slices.Sorted(maps.Values(refs)), nil
+}
+
+// Tidy packs what many fetches brought. Nothing is removed, so scratches may be open meanwhile; once a month is
+// enough.
+func (m *Mirror) Tidy(ctx context.Context) error {
+	m.write.Lock()
+	defer m.write.Unlock()
+	if _, err := m.git.must(ctx, call{args: []string{"gc", "-q", "--no-prune"}}); err != nil {
+		return fmt.Errorf("tidy mirror: %w", err)
+	}
+	return nil
+}

@@ -275,6 +275,13 @@ func (f *forward) moveFile(ctx context.Context, ch change, t Three) error {
 		f.res.Kept = append(f.res.Kept, ch.path)
 		return nil
 	}
+	if t.Odd == OddDirectory { // its files may have been deleted since it was looked at
+		again, err := f.c.inspect(ctx, f.old, []string{ch.path})
+		if err != nil {
+			return err
+		}
+		t = again[0]
+	}
 	k, err := f.knownOf(ch, t)
 	if err != nil {
 		return err
@@ -288,9 +295,11 @@ func (f *forward) moveFile(ctx context.Context, ch change, t Three) error {
 		return fmt.Errorf("%s: %w", ch.path, err)
 	case done == Took:
 		f.res.Replaced++
+	case ch.new.Absent():
+		err = f.c.pruneAround(ch.path)
 	}
 	f.c.at("file")
-	return nil
+	return err
 }
 
 // knownOf is a known set that suffices for t: the two tips where they explain it, else the whole history.

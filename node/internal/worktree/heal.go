@@ -20,6 +20,7 @@ func (r *replacement) keep(why string) error {
 	if err := writeRecord(filepath.Join(kept, r.id+".json"), note); err != nil {
 		return err
 	}
+	r.c.at("noted")
 	into, err := os.Open(kept)
 	if err != nil {
 		return err
@@ -32,6 +33,7 @@ func (r *replacement) keep(why string) error {
 	if err != nil {
 		return err
 	}
+	r.c.at("kept")
 	return os.Remove(r.noteFile())
 }
 

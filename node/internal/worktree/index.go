@@ -12,22 +12,24 @@ import (
 	"strings"
 )
 
-// indexLockMark is what our index.lock says. git's own lock never does, so a lock that a killed parley left is
-// told from a person's.
+// indexLockMark begins our index.lock. git's own lock never does, so a lock that a killed parley left is told
+// from a person's. The branch and the commit that it is to move to follow, a line each.
 const indexLockMark = "held by parley\n"
 
-// The names of our working copies of the index, in the git directory so that a rename moves them.
+// The names of our working copies of the index, in the git directory so that a rename or a link moves them.
 const (
-	newIndex = "parley.index"
-	oldIndex = "parley.index.old"
+	newIndex  = "parley.index"
+	oldIndex  = "parley.index.old"
+	markIndex = "parley.index.mark"
 )
+
+func (c *Checkout) gitFile(name string) string { return filepath.Join(c.gitDir, name) }
 
 // lockIndex takes git's own lock of the index, so that no git command of a person can commit, check out or stage
 // meanwhile.
-func (c *Checkout) lockIndex() (release func() error, err error) {
-	lock := filepath.Join(c.gitDir, "index.lock")
-	marked := filepath.Join(c.gitDir, newIndex+".mark")
-	if err := writeSynced(marked, []byte(indexLockMark), 0o600); err != nil {
+func (c *Checkout) lockIndex(base string, tip OID) (release func() error, err error) {
+	lock, marked := c.gitFile("index.lock"), c.gitFile(markIndex)
+	if err := writeSynced(marked, []byte(indexLockMark+base+"\n"+string(tip)+"\n"), 0o600); err != nil {
 		return nil, err
 	}
 	// A link appears with its content, and not at all if the name is taken.
@@ -44,24 +46,65 @@ func (c *Checkout) lockIndex() (release func() error, err error) {
 	return func() error { return os.Remove(lock) }, nil
 }
 
-func (c *Checkout) ownIndexLock() bool {
-	body, err := os.ReadFile(filepath.Join(c.gitDir, "index.lock"))
-	return err == nil && string(body) == indexLockMark
+// ownIndexLock reads what our lock is about; own is false for a person's lock or none.
+func (c *Checkout) ownIndexLock() (base string, tip OID, own bool) {
+	body, err := os.ReadFile(c.gitFile("index.lock"))
+	rest, own := strings.CutPrefix(string(body), indexLockMark)
+	if err != nil || !own {
+		return "", "", false
+	}
+	lines := strings.Split(rest, "\n")
+	if len(lines) != 3 {
+		return "", "", false
+	}
+	return lines[0], OID(lines[1]), true
 }
 
-// healIndexLock removes our own lock; the caller is the only parley, so its holder is dead. What it was about is
-// completed by the next fast-forward.
-func (c *Checkout) healIndexLock() error {
-	if !c.ownIndexLock() {
+// healIndexLock ends what a killed parley held our lock for; the caller is the only parley, so its holder is
+// dead, and nobody else has touched the index since. An index whose branch did not follow goes back.
+func (c *Checkout) healIndexLock(ctx context.Context) error {
+	if err := removeAny(c.gitFile(markIndex)); err != nil {
+		return err
+	}
+	base, tip, own := c.ownIndexLock()
+	if !own {
 		return nil
 	}
-	return os.Remove(filepath.Join(c.gitDir, "index.lock"))
+	at, err := c.LocalBranch(ctx, base)
+	if err != nil {
+		return err
+	}
+	if at != tip {
+		if err := c.restoreIndex(); err != nil {
+			return err
+		}
+	}
+	return removeAny(c.gitFile(newIndex), c.gitFile(newIndex+".lock"), c.gitFile(oldIndex), c.gitFile("index.lock"))
+}
+
+// restoreIndex puts the index back that a move set aside, if it got that far.
+func (c *Checkout) restoreIndex() error {
+	err := os.Rename(c.gitFile(oldIndex), c.gitFile("index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// removeAny removes files, in order, whether or not they are there.
+func removeAny(files ...string) error {
+	for _, f := range files {
+		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // moveIndexAndRef moves the index and then the branch, under the index lock. An index ahead of its branch shows
 // the new content as staged, which loses nothing; the other order would show its reversal as staged.
 func (f *forward) moveIndexAndRef(ctx context.Context, changes []change) (err error) {
-	release, err := f.c.lockIndex()
+	release, err := f.c.lockIndex(f.base, f.tip)
 	if err != nil {
 		return err
 	}
@@ -74,58 +117,51 @@ func (f *forward) moveIndexAndRef(ctx context.Context, changes []change) (err er
 	if st.Branch != f.base || st.Head != f.old {
 		return fmt.Errorf("%w: the branch moved meanwhile", ErrBusy)
 	}
-	moved, err := f.moveIndex(ctx, changes)
-	if err != nil {
+	if err := f.moveIndex(ctx, changes); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
 	f.c.at("index")
 	if err := f.moveRef(ctx); err != nil {
-		return errors.Join(err, f.restoreIndex(moved))
+		return errors.Join(err, f.c.restoreIndex())
 	}
 	f.c.at("ref")
-	_ = os.Remove(filepath.Join(f.c.gitDir, oldIndex)) // only a spare copy
-	return nil
+	return removeAny(f.c.gitFile(oldIndex))
 }
 
-// moveIndex edits a copy of the index and renames it into place. It reports whether there was anything to edit.
-func (f *forward) moveIndex(ctx context.Context, changes []change) (bool, error) {
-	index, draft := filepath.Join(f.c.gitDir, "index"), filepath.Join(f.c.gitDir, newIndex)
-	for _, left := range []string{draft, draft + ".lock"} {
-		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
+// moveIndex edits a copy of the index and renames it into place, if there is anything to edit. The former index
+// is set aside first.
+func (f *forward) moveIndex(ctx context.Context, changes []change) error {
+	index, draft := f.c.gitFile("index"), f.c.gitFile(newIndex)
+	if err := removeAny(draft, draft+".lock", f.c.gitFile(oldIndex)); err != nil {
+		return err
 	}
 	body, err := os.ReadFile(index)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	fi, err := os.Stat(index)
 	if err != nil {
-		return false, err
+		return err
 	}
-	for _, file := range []string{draft, filepath.Join(f.c.gitDir, oldIndex)} {
-		if err := writeSynced(file, body, fi.Mode().Perm()); err != nil {
-			return false, err
-		}
+	if err := writeSynced(draft, body, fi.Mode().Perm()); err != nil {
+		return err
 	}
+	f.c.at("draft")
 	edited, err := f.editIndex(ctx, draft, changes)
 	if err != nil || !edited {
-		return false, errors.Join(err, os.Remove(draft))
+		return errors.Join(err, removeAny(draft))
 	}
+	if err := os.Link(index, f.c.gitFile(oldIndex)); err != nil {
+		return err
+	}
+	f.c.at("aside")
 	if err := os.Rename(draft, index); err != nil {
-		return false, err
+		return err
 	}
-	return true, syncDir(f.c.gitDir)
-}
-
-func (f *forward) restoreIndex(moved bool) error {
-	if !moved {
-		return nil
-	}
-	return os.Rename(filepath.Join(f.c.gitDir, oldIndex), filepath.Join(f.c.gitDir, "index"))
+	return syncDir(f.c.gitDir)
 }
 
 // editIndex moves those entries from the old tip's to the new one's that a person has not staged something else

@@ -146,9 +146,13 @@ func TestACrissCrossConflictIsForTheComputers(t *testing.T) { // D-12
 	}
 	ours, theirs := cross(l, r, "ours\n"), cross(r, l, "theirs\n")
 	h.publish(map[string]OID{"refs/heads/master": ours, "refs/pull/1/head": theirs})
-	v, err := h.mirror(1).Try(t.Context(), ours, theirs)
+	m := h.mirror(1)
+	v, err := m.Try(t.Context(), ours, theirs)
 	if err != nil || v.Judge().Kind != Conversation {
-		t.Errorf("%v %+v %v", v.Judge(), v, err)
+		t.Fatalf("%v %+v %v", v.Judge(), v, err)
+	}
+	if at, err := m.Entries(t.Context(), v.Base, []string{"a"}); err != nil || v.Files[0].Stage[1] != at["a"] {
+		t.Errorf("the base's version is %v, its tree has %v, %v", v.Files[0].Stage[1], at, err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -44,7 +43,7 @@ func (m *Mirror) Known(ctx context.Context, base OID, pull uint64, path string, 
 	if pull == 0 {
 		return k, nil
 	}
-	heads, err := m.refs(ctx, refSeen+strconv.FormatUint(pull, 10)+"/")
+	heads, err := m.Heads(ctx, pull)
 	if err != nil {
 		return nil, fmt.Errorf("known versions of %s: %w", path, err)
 	}

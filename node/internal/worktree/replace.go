@@ -68,6 +68,8 @@ func (c *Checkout) replace(ctx context.Context, t Three, known *Known, want Entr
 	switch {
 	case t.Odd == OddMoving:
 		return 0, fmt.Errorf("%w: it is %s", ErrBusy, t.Odd)
+	case t.Odd == OddDirectory && want.Absent():
+		return HadIt, nil // there is no file of that name
 	case t.Odd != "":
 		return 0, fmt.Errorf("%w: it is %s", ErrRefused, t.Odd)
 	case !want.Absent() && !want.regular():

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // spot is a path of the working tree, reached from the top by directory handles without following a link. What
@@ -139,7 +140,8 @@ func readRegular(dir *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	case want.Size() > maxFile:
 		return nil, want, oddError(OddTooLarge)
 	}
-	f, err := dir.Open(name)
+	// Should it become a pipe in this moment, opening it must not wait for a writer.
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,6 +164,19 @@ func (s *spot) pruneEmpty() {
 			return
 		}
 	}
+}
+
+// pruneAround removes the directories that a deletion before a crash left empty.
+func (c *Checkout) pruneAround(p string) error {
+	s, err := c.openSpot(p, false)
+	if _, odd := errors.AsType[oddError](err); odd || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.pruneEmpty()
+	return s.close()
 }
 
 // handle opens the directory itself for the calls that take handles.

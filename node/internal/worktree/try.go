@@ -13,7 +13,7 @@ import (
 // Conflict is one path that git could not merge.
 type Conflict struct {
 	Path   string
-	Stage  [4]Entry // 1 merge base, 2 ours, 3 theirs; [0] is unused
+	Stage  [4]Entry // 1 Verdict.Base, 2 ours, 3 theirs; [0] is unused
 	MadeUp bool     // ours or theirs does not hold these stages under this name: git moved or invented the path
 }
 
@@ -28,6 +28,7 @@ type Message struct {
 type Verdict struct {
 	Clean     bool
 	Tree      OID // the merged tree (with conflict markers unless Clean); its objects are not kept
+	Base      OID // the merge base, as MergeBase names it; set when not Clean
 	Files     []Conflict
 	Messages  []Message
 	Unrelated bool // the commits have no common ancestor
@@ -68,7 +69,7 @@ func (m *Mirror) try(ctx context.Context, ours, theirs OID) (Verdict, error) {
 	if err != nil || v.Clean {
 		return v, err
 	}
-	return v, m.markMadeUp(ctx, &v, ours, theirs)
+	return m.compare(ctx, v, ours, theirs)
 }
 
 // mergeTree runs the merge. git 2.39 answers "conflict" (exit 1) for a missing object too, with nothing on
@@ -109,23 +110,38 @@ func complains(stderr string) bool {
 	return false
 }
 
-// markMadeUp compares each conflicted path with the two trees.
-func (m *Mirror) markMadeUp(ctx context.Context, v *Verdict, ours, theirs OID) error {
+// compare holds each conflicted path against the trees. With several merge bases (criss-cross) git merges a base
+// that no commit has, so what the named base holds takes its place.
+func (m *Mirror) compare(ctx context.Context, v Verdict, ours, theirs OID) (Verdict, error) {
+	if v.Unrelated {
+		return v, nil
+	}
+	var err error
+	if v.Base, err = m.MergeBase(ctx, ours, theirs); err != nil {
+		return Verdict{}, err
+	}
 	paths := make([]string, len(v.Files))
 	for i, f := range v.Files {
 		paths[i] = f.Path
 	}
-	for side, commit := range map[int]OID{2: ours, 3: theirs} {
+	for side, commit := range []OID{1: v.Base, 2: ours, 3: theirs} {
+		if side == 0 {
+			continue
+		}
 		have, err := m.Entries(ctx, commit, paths)
 		if err != nil {
-			return err
+			return Verdict{}, err
 		}
 		for i := range v.Files {
 			f := &v.Files[i]
-			f.MadeUp = f.MadeUp || have[f.Path] != f.Stage[side]
+			if side > 1 {
+				f.MadeUp = f.MadeUp || have[f.Path] != f.Stage[side]
+			} else if !have[f.Path].Absent() {
+				f.Stage[side] = have[f.Path]
+			}
 		}
 	}
-	return nil
+	return v, nil
 }
 
 var errTruncated = errors.New("the answer ends in the middle")

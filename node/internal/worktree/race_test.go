@@ -1,0 +1,114 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// A writer saves to the file while it is being replaced, aimed at the moments around the exchange. Whatever it
+// saved and did not itself overwrite is at the path or among the kept files.
+func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
+	c := newConflict(t)
+	rounds := 400
+	if testing.Short() {
+		rounds = 60
+	}
+	var quiet sync.RWMutex // held for reading by a replacement
+	aim := make(chan struct{}, 1)
+	fire := func() {
+		select {
+		case aim <- struct{}{}:
+		default:
+		}
+	}
+	target := ""
+	c.c.hook = func(point string) {
+		if point == target {
+			fire()
+		}
+	}
+	w := &writer{t: t, path: filepath.Join(c.dir, file)}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(done)
+		for i := range rounds {
+			<-aim
+			for range rand.IntN(2000) { // a few microseconds, more or less
+			}
+			text := fmt.Sprintf("mine %d\n", i)
+			w.save(text, i%3)
+			quiet.Lock()
+			if got, _ := os.ReadFile(w.path); string(got) != text && !isKept(c.c, text) {
+				t.Errorf("%q is lost, the path has %q", text, got)
+			}
+			w.save("one\nold\n", 1) // so that the next replacement has a chance
+			quiet.Unlock()
+		}
+	})
+	targets := []string{"start", "staged", "staged", "swapped", "noted", "kept", "nowhere", "nowhere"}
+	took, refused := 0, 0
+	for i := 0; ; i++ {
+		select {
+		case <-done:
+			wg.Wait()
+			t.Logf("%d replacements, %d refused", took, refused)
+			if took < rounds/10 || refused < rounds/10 {
+				t.Error("the race never happened")
+			}
+			return
+		default:
+		}
+		quiet.RLock()
+		if target = targets[rand.IntN(len(targets))]; target == "start" {
+			fire()
+		}
+		_, err := c.replace([]Entry{c.master, c.pull, c.old}[i%3])
+		quiet.RUnlock()
+		switch {
+		case err == nil:
+			took++
+		case errors.Is(err, ErrUnknownContent):
+			refused++
+		default:
+			t.Errorf("replace: %v", err)
+		}
+	}
+}
+
+type writer struct {
+	t    *testing.T
+	path string
+}
+
+// save writes in place, by renaming over, or by removing first, as different editors do.
+func (w *writer) save(text string, how int) {
+	var err error
+	switch how {
+	case 0:
+		err = os.WriteFile(w.path, []byte(text), 0o644)
+	case 1:
+		err = errors.Join(os.WriteFile(w.path+"~", []byte(text), 0o644), os.Rename(w.path+"~", w.path))
+	default:
+		_ = os.Remove(w.path)
+		err = os.WriteFile(w.path, []byte(text), 0o644)
+	}
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+func isKept(c *Checkout, text string) bool {
+	files, _ := filepath.Glob(filepath.Join(c.workArea(keptDir), "*"))
+	for _, f := range files {
+		if got, _ := os.ReadFile(f); string(got) == text {
+			return true
+		}
+	}
+	return false
+}
