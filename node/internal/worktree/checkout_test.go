@@ -19,16 +19,22 @@ type fixture struct {
 // newFixture clones the hub at the given commit.
 func newFixture(t testing.TB, h *hub, at OID, pulls ...uint64) *fixture {
 	t.Helper()
-	f := &fixture{hub: h, m: h.mirror(pulls...), dir: h.clone(at)}
-	f.c = openCheckout(t, f.dir)
-	return f
+	return (&fixture{hub: h, m: h.mirror(pulls...)}).fork(t, at)
+}
+
+// fork is another checkout beside the same hub and mirror.
+func (f *fixture) fork(t testing.TB, at OID) *fixture {
+	t.Helper()
+	other := &fixture{hub: f.hub, m: f.m, dir: f.clone(t, at)}
+	other.c = openCheckout(t, other.dir)
+	return other
 }
 
 func TestOpeningSaysWhatADirectoryIs(t *testing.T) {
 	h := newHub(t)
 	tip := h.commit("", tree{"d/a": "x\n"})
 	h.publish(map[string]OID{"refs/heads/master": tip})
-	dir := h.clone(tip)
+	dir := h.clone(t, tip)
 	none := t.TempDir()
 	for _, c := range []struct {
 		dir  string
@@ -158,7 +164,7 @@ func TestAHostileSettingStartsNothing(t *testing.T) {
 	h := newHub(t)
 	tip := h.commit("", tree{"a": "x\n"})
 	h.publish(map[string]OID{"refs/heads/master": tip})
-	dir := h.clone(tip)
+	dir := h.clone(t, tip)
 	ran := filepath.Join(t.TempDir(), "ran")
 	script := filepath.Join(t.TempDir(), "script")
 	put(t, filepath.Dir(script), "x:script", "#!/bin/sh\ntouch "+ran+"\n")

@@ -5,6 +5,7 @@ import (
 )
 
 func TestACopyIsClassifiedByItsThreeContents(t *testing.T) { // P19, D-9
+	base := newConflict(t)
 	for name, c := range map[string]struct {
 		change func(t *testing.T, c *conflict)
 		class  Class
@@ -58,7 +59,7 @@ func TestACopyIsClassifiedByItsThreeContents(t *testing.T) { // P19, D-9
 		}, NotHere, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cc := newConflict(t)
+			cc := base.fork(t)
 			c.change(t, cc)
 			before := read(t, cc.dir, ".git/index")
 			class, lines, err := cc.c.Classify(t.Context(), cc.k, file, Versions{cc.master.OID, cc.pull.OID}, "master")

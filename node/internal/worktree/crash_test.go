@@ -68,7 +68,7 @@ func TestACrashAtAnyPointIsHealedByRunningAgain(t *testing.T) { // P0, D-22
 	for point, times := range points {
 		for n := 1; n <= times; n++ {
 			t.Run(fmt.Sprint(point, n), func(t *testing.T) {
-				f := &fixture{hub: h, m: m, dir: h.clone(old)}
+				f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
 				t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 				err := f.child(tip, point, n).Run()
 				if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
@@ -111,14 +111,14 @@ func TestAKillAtAnyTimeIsHealedByRunningAgain(t *testing.T) { // P0, D-22
 	h, old, tip := advance(t)
 	m := h.mirror()
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-	probe := &fixture{hub: h, m: m, dir: h.clone(old)}
+	probe := &fixture{hub: h, m: m, dir: h.clone(t, old)}
 	start := time.Now()
 	if out, err := probe.child(tip, "never", 1).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	whole := time.Since(start)
-	for i := range 25 {
-		f := &fixture{hub: h, m: m, dir: h.clone(old)}
+	for i := range 12 {
+		f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
 		child := f.child(tip, "never", 1)
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
@@ -157,6 +157,7 @@ func waitForStragglers(t *testing.T, dir string) {
 
 // A version that was written in the last moment goes back even if parley was killed right after the exchange.
 func TestACrashRightAfterTheExchangeLosesNothing(t *testing.T) { // S2
+	base := newConflict(t)
 	for name, c := range map[string]struct {
 		after func(t *testing.T, c *conflict)
 		want  string
@@ -168,7 +169,7 @@ func TestACrashRightAfterTheExchangeLosesNothing(t *testing.T) { // S2
 		"the directory went too": {func(t *testing.T, c *conflict) { put(t, c.dir, "src", "") }, "", "mine\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cc := newConflict(t)
+			cc := base.fork(t)
 			type crash struct{}
 			cc.c.hook = func(point string) {
 				switch point {

@@ -38,7 +38,7 @@ func (f *fixture) atTip(t *testing.T, tip OID) {
 	if out := git(t, f.dir, "diff-files"); out != "" {
 		t.Errorf("the index is not fresh: %s", out)
 	}
-	fresh := f.clone(tip)
+	fresh := f.clone(t, tip)
 	if a, b := snapshot(t, f.dir), snapshot(t, fresh); strings.ReplaceAll(a, f.dir, "") != strings.ReplaceAll(b, fresh, "") {
 		t.Errorf("the working tree differs:\n%s\n%s", a, b)
 	}
@@ -130,6 +130,7 @@ func TestMasterStaysWhereItWouldLoseSomething(t *testing.T) { // P0, D-10
 	}()
 	odd := h.commit(tip, tree{"a:b": "x\n"})
 	h.publish(map[string]OID{"refs/pull/1/head": link, "refs/pull/2/head": sub, "refs/pull/3/head": odd})
+	base := newFixture(t, h, old, 1, 2, 3)
 	for name, c := range map[string]struct {
 		change func(t *testing.T, f *fixture)
 		to     OID
@@ -153,7 +154,7 @@ func TestMasterStaysWhereItWouldLoseSomething(t *testing.T) { // P0, D-10
 		}, tip, "rebase"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, h, old, 1, 2, 3)
+			f := base.fork(t, old)
 			c.change(t, f)
 			before, refs := snapshot(t, f.dir), git(t, f.dir, "for-each-ref")
 			res, err := f.forward(c.to)
@@ -270,6 +271,8 @@ func TestOffTheBaseBranchOnlyTheRefMoves(t *testing.T) { // P0, D-10
 }
 
 func TestSpecialIndexesMoveForward(t *testing.T) { // P0
+	h, old, tip := advance(t)
+	base := newFixture(t, h, old)
 	for name, prepare := range map[string]func(t *testing.T, dir string){
 		"split index":     func(t *testing.T, dir string) { git(t, dir, "update-index", "--split-index") },
 		"version 4":       func(t *testing.T, dir string) { git(t, dir, "update-index", "--index-version", "4") },
@@ -281,8 +284,7 @@ func TestSpecialIndexesMoveForward(t *testing.T) { // P0
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, old, tip := advance(t)
-			f := newFixture(t, h, old)
+			f := base.fork(t, old)
 			prepare(t, f.dir)
 			if res, err := f.forward(tip); err != nil || !res.Moved || len(res.Kept) != 0 {
 				t.Fatalf("%+v %v", res, err)
@@ -293,8 +295,7 @@ func TestSpecialIndexesMoveForward(t *testing.T) { // P0
 		})
 	}
 	t.Run("sparse checkout", func(t *testing.T) {
-		h, old, tip := advance(t)
-		f := newFixture(t, h, old)
+		f := base.fork(t, old)
 		git(t, f.dir, "sparse-checkout", "set", "--cone", "dir")
 		git(t, f.dir, "config", "core.sparseCheckout", "true")
 		if res, err := f.forward(tip); err != nil || !res.Moved || len(res.Kept) != 0 {

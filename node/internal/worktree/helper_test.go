@@ -169,11 +169,11 @@ func (h *hub) remote() Remote {
 }
 
 // clone makes a person's checkout of the hub's master at the commit.
-func (h *hub) clone(at OID) string {
-	h.t.Helper()
-	dir := filepath.Join(h.t.TempDir(), "checkout")
-	git(h.t, h.work, "clone", "-q", "--no-hardlinks", h.dir, dir)
-	git(h.t, dir, "checkout", "-q", "-B", "master", string(at))
+func (h *hub) clone(t testing.TB, at OID) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "checkout")
+	git(t, h.work, "clone", "-q", "--no-hardlinks", h.dir, dir)
+	git(t, dir, "checkout", "-q", "-B", "master", string(at))
 	return dir
 }
 

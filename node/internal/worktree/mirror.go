@@ -67,13 +67,23 @@ func (m *Mirror) Dir() string { return m.dir }
 
 // mirrorConfig is stored in the repository for the gits that serve it to others (upload-pack for a checkout).
 // The fsck exceptions are flaws of old histories that GitHub itself accepts.
-var mirrorConfig = [][2]string{
-	{"gc.auto", "0"}, {"core.hooksPath", "/dev/null"}, {"core.logAllRefUpdates", "false"},
-	{"transfer.fsckObjects", "true"}, {"uploadpack.allowAnySHA1InWant", "true"},
-	{"fetch.fsck.zeroPaddedFilemode", "ignore"}, {"fetch.fsck.badTimezone", "ignore"},
-	{"fetch.fsck.missingSpaceBeforeDate", "ignore"}, {"fetch.fsck.missingSpaceBeforeEmail", "ignore"},
-	{"fetch.fsck.missingNameBeforeEmail", "ignore"}, {"fetch.fsck.missingEmail", "ignore"},
-}
+const mirrorConfig = `[gc]
+	auto = 0
+[core]
+	hooksPath = /dev/null
+	logAllRefUpdates = false
+[transfer]
+	fsckObjects = true
+[uploadpack]
+	allowAnySHA1InWant = true
+[fetch "fsck"]
+	zeroPaddedFilemode = ignore
+	badTimezone = ignore
+	missingSpaceBeforeDate = ignore
+	missingSpaceBeforeEmail = ignore
+	missingNameBeforeEmail = ignore
+	missingEmail = ignore
+`
 
 // createMirror makes the repository under another name and moves it into place whole.
 func createMirror(ctx context.Context, git Git, dir string) error {
@@ -88,11 +98,13 @@ func createMirror(ctx context.Context, git Git, dir string) error {
 	if _, err := g.line(ctx, "init", "-q", "--bare", "--template=", making); err != nil {
 		return err
 	}
-	g.place = []string{"--git-dir=" + making}
-	for _, kv := range mirrorConfig {
-		if _, err := g.line(ctx, "config", kv[0], kv[1]); err != nil {
-			return err
-		}
+	config, err := os.OpenFile(filepath.Join(making, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = config.WriteString(mirrorConfig)
+	if err := errors.Join(err, config.Sync(), config.Close()); err != nil {
+		return err
 	}
 	if err := os.Rename(making, dir); err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestAConflictTravelsFromTheFetchToTheFinalCopy(t *testing.T) { // P0, P19
 		t.Fatalf("judged %v %+v", j, v)
 	}
 
-	dir := h.clone(base)
+	dir := h.clone(t, base)
 	c := openCheckout(t, dir)
 	k, err := m.Known(t.Context(), master, 1, "a.txt")
 	if err != nil {

@@ -16,7 +16,7 @@ const file = "src/ü f.txt" // not plain ASCII, and with a space
 type conflict struct {
 	*fixture
 	old, master, pull Entry
-	tip               OID
+	root, tip         OID
 	k                 *Known
 }
 
@@ -27,10 +27,18 @@ func newConflict(t testing.TB) *conflict {
 	pull := h.commit(root, tree{file: "one\npull\n"})
 	tip := h.commit(root, tree{"x:" + file: "one\nmaster\n"})
 	h.publish(map[string]OID{"refs/heads/master": tip, "refs/pull/1/head": pull})
-	c := &conflict{fixture: newFixture(t, h, root, 1), tip: tip}
+	c := &conflict{fixture: newFixture(t, h, root, 1), root: root, tip: tip}
 	c.old, c.pull, c.master = blobOf(t, h.work, root, file), blobOf(t, h.work, pull, file), blobOf(t, h.work, tip, file)
 	c.k = c.knownAt(t, file)
 	return c
+}
+
+// fork is another checkout of the same conflict.
+func (c *conflict) fork(t testing.TB) *conflict {
+	t.Helper()
+	other := *c
+	other.fixture = c.fixture.fork(t, c.root)
+	return &other
 }
 
 func (c *conflict) knownAt(t testing.TB, path string) *Known {
@@ -107,6 +115,7 @@ func TestAKnownCopyIsReplacedAndKept(t *testing.T) { // P19, D-22
 }
 
 func TestUnpublishedWorkIsNeverReplaced(t *testing.T) { // P19, S2
+	base := newConflict(t)
 	for name, change := range map[string]func(t *testing.T, c *conflict){
 		"in the working file": func(t *testing.T, c *conflict) { put(t, c.dir, file, "mine\n") },
 		"in the index": func(t *testing.T, c *conflict) {
@@ -127,7 +136,7 @@ func TestUnpublishedWorkIsNeverReplaced(t *testing.T) { // P19, S2
 		"an executable bit": func(t *testing.T, c *conflict) { put(t, c.dir, "x:"+file, "one\nold\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newConflict(t)
+			c := base.fork(t)
 			change(t, c)
 			before, status := snapshot(t, c.dir), git(t, c.dir, "status", "--porcelain")
 			if _, err := c.replace(c.master); !errors.Is(err, ErrUnknownContent) {
@@ -169,6 +178,7 @@ func snapshot(t testing.TB, dir string) string {
 }
 
 func TestWhatIsNoOrdinaryFileIsRefused(t *testing.T) { // D-7, D-10
+	base := newConflict(t)
 	for name, c := range map[string]struct {
 		change func(t *testing.T, c *conflict)
 		want   error
@@ -205,7 +215,7 @@ func TestWhatIsNoOrdinaryFileIsRefused(t *testing.T) { // D-7, D-10
 		"a detached head": {func(t *testing.T, c *conflict) { c.c.Base = "master"; git(t, c.dir, "checkout", "-q", "--detach") }, ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cc := newConflict(t)
+			cc := base.fork(t)
 			c.change(t, cc)
 			before := snapshot(t, cc.dir)
 			if _, err := cc.replace(cc.master); !errors.Is(err, c.want) {
@@ -216,7 +226,7 @@ func TestWhatIsNoOrdinaryFileIsRefused(t *testing.T) { // D-7, D-10
 			}
 		})
 	}
-	c := newConflict(t)
+	c := base
 	for _, path := range []string{"../x", ".git/config", "a/.GIT/hooks/x", "con.txt", "a\\b", ""} {
 		if _, err := c.c.Replace(t.Context(), path, c.k, c.master); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q: %v", path, err)
@@ -231,6 +241,7 @@ func TestWhatIsNoOrdinaryFileIsRefused(t *testing.T) { // D-7, D-10
 
 // Each of these happens between the last look and the exchange.
 func TestWhatHappensInTheLastMomentIsNotLost(t *testing.T) { // S2
+	base := newConflict(t)
 	path := func(c *conflict) string { return filepath.Join(c.dir, file) }
 	for name, h := range map[string]struct {
 		do   func(t *testing.T, c *conflict)
@@ -273,7 +284,7 @@ func TestWhatHappensInTheLastMomentIsNotLost(t *testing.T) { // S2
 	} {
 		t.Run(name, func(t *testing.T) {
 			for what, want := range map[string]func(c *conflict) Entry{"master's": func(c *conflict) Entry { return c.master }, "deletion": func(*conflict) Entry { return Entry{} }} {
-				c := newConflict(t)
+				c := base.fork(t)
 				c.c.hook = func(point string) {
 					if point == "staged" {
 						h.do(t, c)
