@@ -92,7 +92,8 @@ func TestRealGHTakesItForGitHub(t *testing.T) {
 		"statusCheckRollup", "title", "updatedAt", "url"}, ",")
 	gh.run("pr", "view", "1", "-R", "alice/app", "--json", everything)
 	gh.run("pr", "list", "-R", "alice/app", "--json", everything)
-	gh.run("repo", "view", "alice/app", "--json", "id,name,nameWithOwner,owner,parent,isFork,isPrivate,defaultBranchRef,viewerPermission,url,mergeCommitAllowed")
+	gh.run("repo", "view", "alice/app", "--json", "id,name,nameWithOwner,"+
+		"owner,parent,isFork,isPrivate,defaultBranchRef,viewerPermission,url,mergeCommitAllowed")
 	for pull, words := range map[string]string{"2": "not mergeable", "3": "draft"} {
 		if out, err := gh.try("gh", "pr", "merge", pull, "--merge", "-R", "alice/app"); err == nil || !strings.Contains(out, words) {
 			t.Errorf("gh pr merge %s: %v, %s", pull, err, out)

@@ -172,10 +172,11 @@ func TestMergeabilityIsUnknownUntilItIsDue(t *testing.T) {
 func TestUnknownFieldIsAnErrorAndCounted(t *testing.T) {
 	w := newWorld(t)
 	w.open("clean")
-	for text, name := range map[string]string{
-		`{ repository(owner: "alice", name: "app") { pullRequest(number: 1) { title viewerDidAuthor } } }`: "PullRequest.viewerDidAuthor",
-		`{ repository(owner: "alice", name: "app") { discussions(first: 1) { totalCount } } }`:             `Cannot query field "discussions" on type "Repository".`,
+	for fields, name := range map[string]string{
+		"pullRequest(number: 1) { title viewerDidAuthor }": "PullRequest.viewerDidAuthor",
+		"discussions(first: 1) { totalCount }":             `Cannot query field "discussions" on type "Repository".`,
 	} {
+		text := `{ repository(owner: "alice", name: "app") { ` + fields + ` } }`
 		if data, problems := w.query("alice-token", text, nil); len(problems) != 1 || at(data, "repository", "pullRequest") != nil {
 			t.Errorf("%s: data %v, problems %v", text, data, problems)
 		}

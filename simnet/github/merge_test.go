@@ -167,7 +167,8 @@ func TestMaintainersPushTheHeadOfAPersonsForkOnly(t *testing.T) {
 	write(t, dir, "fix.txt", "fix\n")
 	commitAll(t, dir, "fix")
 	runGit(t, dir, "push", "-q", "origin", "clean")
-	if out, err := tryGit(t, dir, "push", "origin", "clean:other"); err == nil || !strings.Contains(out, "permission to update refs/heads/other denied") {
+	out, err := tryGit(t, dir, "push", "origin", "clean:other")
+	if err == nil || !strings.Contains(out, "permission to update refs/heads/other denied") {
 		t.Errorf("another branch was pushed: %v, %s", err, out)
 	}
 	if state, _ := w.s.PullState(w.repo, 1); state.HeadOID != runGit(t, dir, "rev-parse", "HEAD") {

@@ -73,6 +73,11 @@ func TestRestartSettlesAMoveGitCouldNotNote(t *testing.T) {
 	if got := must(New(w.s.dir))(t).Writes(); len(got) != 0 {
 		t.Errorf("a move that was only announced counts: %+v", got)
 	}
+	runGit(t, w.repo.Dir, "-c", "core.hooksPath=/dev/null", "update-ref", "refs/heads/master", want[0].New)
+	write(t, w.repo.Dir, notesFile, notes[0]+notes[1])
+	if got := must(New(w.s.dir))(t).Writes(); len(got) != 1 || got[0] != want[0] {
+		t.Errorf("a move announced before one restart and made before the next left the writes %+v", got)
+	}
 }
 
 func TestKilledServerGoesOnFromItsFolder(t *testing.T) {
@@ -100,7 +105,8 @@ func TestKilledServerGoesOnFromItsFolder(t *testing.T) {
 	if !first.Merged || second.Closed || again.Repo("bob", "app").parent != repo {
 		t.Errorf("after the restart: %+v and %+v", first, second)
 	}
-	if got := again.Writes(); len(got) != 2 || got[0].Kind != KindPush || got[0].Ref != "refs/heads/kept" || got[1].Kind != KindMerge || got[1].Pull != 1 {
+	got := again.Writes()
+	if len(got) != 2 || got[0].Kind != KindPush || got[0].Ref != "refs/heads/kept" || got[1].Kind != KindMerge || got[1].Pull != 1 {
 		t.Errorf("writes after the restart are %+v", got)
 	}
 	if more := must(again.AddRepo(again.User("bob"), "more", "", ""))(t); more.ID <= repo.pull(2).ID {
