@@ -1,0 +1,270 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/parley-mesh/parley/node"
+	"github.com/parley-mesh/parley/node/api"
+)
+
+// streams are where the program reads and writes.
+type streams struct{ in, out, err *os.File }
+
+// app is one run of the program.
+type app struct {
+	streams
+	home           string // of the flag; "": the user's own
+	passphraseFile string
+	json           bool
+}
+
+// run carries out one command line and returns the exit status.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return api.ExitOK
+	}
+	if ctx.Err() != nil {
+		err = context.Canceled // whatever it broke off, the person broke it off
+	}
+	return a.end(err)
+}
+
+// end prints the last lines: what went wrong, and what to do.
+func (a *app) end(err error) int {
+	f := api.Explain(err)
+	if silent, ok := errors.AsType[faultsFound](err); ok {
+		fmt.Fprintln(a.err, "parley: error:", silent.Error())
+		return api.ExitError
+	}
+	if f.Exit == api.ExitInterrupted {
+		f.Text = "interrupted"
+	}
+	fmt.Fprintln(a.err, "parley: error:", strings.ReplaceAll(f.Text, "\n", " "))
+	if f.Hint != "" {
+		fmt.Fprintln(a.err, "parley: hint:", a.here(f.Hint))
+	}
+	return f.Exit
+}
+
+// here lets the commands in a hint be about the same home.
+func (a *app) here(hint string) string {
+	if a.home == "" {
+		return hint
+	}
+	return strings.ReplaceAll(hint, "run parley ", "run parley --home "+quoted(a.home)+" ")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%"
+
+// note says something beside the data.
+func (a *app) note(format string, args ...string) {
+	fmt.Fprintln(a.err, "parley: note:", a.here(fmt.Sprintf(format, texts(args)...)))
+}
+
+func texts(args []string) []any {
+	out := make([]any, len(args))
+	for i, s := range args {
+		out[i] = s
+	}
+	return out
+}
+
+// groups explains the verbs that have others below them.
+var groups = map[string]string{
+	"main":   "switch the main computer's role",
+	"thread": "look into a conversation",
+}
+
+// root is the whole command tree, made from the table of verbs.
+func (a *app) root() *cobra.Command {
+	root := a.group("parley", "settle pull-request conflicts between your computers")
+	root.Long = "parley lets your computers settle the conflicts of your pull requests with each other.\n" +
+		"Nothing is pushed or merged before you have approved exactly that."
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+node.DefaultHome().Dir+")")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, err.Error()) })
+	cobra.EnableCommandSorting = false // the table has an order
+	parents := map[string]*cobra.Command{}
+	for _, v := range api.Verbs {
+		if v.Step {
+			continue
+		}
+		first, second, below := strings.Cut(v.Name, " ")
+		if !below {
+			root.AddCommand(a.command(v, first))
+			continue
+		}
+		if parents[first] == nil {
+			parents[first] = a.group(first, groups[first])
+			root.AddCommand(parents[first])
+		}
+		parents[first].AddCommand(a.command(v, second))
+	}
+	root.AddCommand(extraCommands(a)...)
+	root.AddCommand(exitCodes())
+	return root
+}
+
+// group is a command that does nothing itself.
+func (a *app) group(name, summary string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: summary, Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			text := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(c.CommandPath()+" "+args[0], "parley")))
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				return api.WithHint(usage(c, text), "did you mean "+c.CommandPath()+" "+near[0]+"?")
+			}
+			return usage(c, text)
+		},
+	}
+}
+
+// command is one row of the table as a command.
+func (a *app) command(v api.Verb, name string) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: v.Summary, Long: sentence(v.Summary) + "\n\n" + v.Help, Args: arguments()}
+	if v.Help == "" {
+		c.Long = sentence(v.Summary)
+	}
+	a.fill(v, c)
+	if v.Reads {
+		c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+	}
+	if v.Who == api.Person {
+		c.Flags().StringVar(&a.passphraseFile, "passphrase-file", "", "read the passphrase from this file, for scripts")
+	}
+	return c
+}
+
+// fill gives a command what it does, and its own flags.
+func (a *app) fill(v api.Verb, c *cobra.Command) {
+	switch v.Name {
+	case "init":
+		a.initCommand(c)
+	case "up":
+		a.upCommand(c)
+	case "invite":
+		c.RunE = a.invite
+	case "join":
+		a.joinCommand(c)
+	case "main on":
+		c.RunE = a.setMain(true)
+	case "main off":
+		c.RunE = a.setMain(false)
+	case "status":
+		c.RunE = a.status
+	case "inbox":
+		c.RunE = a.inbox
+	case "approve":
+		c.Use, c.Args, c.RunE = "approve REF push|merge", arguments("REF", "push|merge"), a.approve
+	case "threads":
+		c.RunE = a.threads
+	case "thread show":
+		a.threadCommand(c)
+	case "log":
+		a.logCommand(c)
+	case "scan":
+		c.RunE = a.scan
+	case "doctor":
+		c.RunE = a.doctor
+	case "version":
+		c.RunE = a.version
+	default:
+		panic("parley: the verb " + v.Name + " has no command")
+	}
+}
+
+// openHome is the home that the command is about.
+func (a *app) openHome() node.Home {
+	if a.home == "" {
+		return node.DefaultHome()
+	}
+	return node.OpenHome(a.home)
+}
+
+// usageError is a command line that was not understood.
+type usageError struct{ text string }
+
+// Error is the text.
+func (e usageError) Error() string { return e.text }
+
+// Unwrap is [api.ErrUsage].
+func (e usageError) Unwrap() error { return api.ErrUsage }
+
+func usage(c *cobra.Command, text string) error {
+	return api.WithHint(usageError{text}, "run "+c.CommandPath()+" --help")
+}
+
+// arguments wants exactly these.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usage(c, "want "+strings.Join(names, " "))
+		case len(args) > len(names):
+			return usage(c, fmt.Sprintf("%q is one argument too many", args[len(names)]))
+		}
+		return nil
+	}
+}
+
+func sentence(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// printJSON prints a view.
+func printJSON[T any](w io.Writer, v T) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// exitCodes is the help topic about exit statuses.
+func exitCodes() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Exit statuses of every command:\n\n")
+	for _, s := range api.ExitStatuses {
+		fmt.Fprintf(&b, "  %3d  %s\n", s.Status, s.Means)
+	}
+	return &cobra.Command{Use: "exit-codes", Short: "what the exit statuses mean", Long: strings.TrimSuffix(b.String(), "\n")}
+}
+
+// terminal reports whether a stream is one that a person looks at.
+func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// bold marks a word on a terminal that wants it (NO_COLOR, TERM=dumb).
+func (a *app) bold(s string) string {
+	if os.Getenv("NO_COLOR") != "" || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" || !terminal(a.out) {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
