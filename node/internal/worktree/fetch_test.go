@@ -110,6 +110,13 @@ func TestTheTokenGoesToItsOriginAndNowhereElse(t *testing.T) { // D-23
 	if err != nil {
 		t.Fatal(err)
 	}
+	for host, want := range map[string]bool{strings.TrimSuffix(strings.TrimPrefix(h.url, "http://"), "/repo.git"): true, "127.0.0.1:1": false, "example.com": false} {
+		ask := c
+		ask.args, ask.stdin = []string{"credential", "fill"}, strings.NewReader("protocol=http\nhost="+host+"\n\n")
+		if a, err := m.git.ask(t.Context(), ask); err != nil || strings.Contains(string(a.stdout), h.token) != want {
+			t.Errorf("credentials for %s: %s %v", host, a.stdout, err)
+		}
+	}
 	cmd := m.git.command(t.Context(), c)
 	if strings.Contains(strings.Join(cmd.Args, " "), h.token) {
 		t.Errorf("the token stands in the arguments: %v", cmd.Args)

@@ -49,6 +49,11 @@ func TestAPushOnlyEverAddsToTheHeadItKnows(t *testing.T) { // D-23
 	if err := m.Push(t.Context(), "gone", head, next); !errors.Is(err, ErrStale) {
 		t.Errorf("a deleted branch: %v", err)
 	}
+	// Somebody took the branch back: our commit would still only add, but not to what was approved.
+	h.publish(map[string]OID{"refs/heads/topic/ü": root})
+	if err := m.Push(t.Context(), "topic/ü", head, rival); !errors.Is(err, ErrStale) || tip() != root {
+		t.Errorf("a branch taken back: %v", err)
+	}
 	if _, err := m.RemoteTip(t.Context(), "gone"); !errors.Is(err, ErrNoBranch) {
 		t.Errorf("tip of a deleted branch: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A writer saves to the file while it is being replaced, aimed at the moments around the exchange. Whatever it
@@ -48,6 +49,9 @@ func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
 				t.Errorf("%q is lost, the path has %q", text, got)
 			}
 			w.save("one\nold\n", 1) // so that the next replacement has a chance
+			if err := c.c.PruneKept(t.Context(), time.Now().Add(time.Hour)); err != nil {
+				t.Error(err)
+			}
 			quiet.Unlock()
 		}
 	})
