@@ -15,18 +15,16 @@ type group struct {
 
 func newGroup(cmd *exec.Cmd) *group {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-	g := &group{cmd: cmd}
-	if job, err := windows.CreateJobObject(nil, nil); err == nil {
-		g.job = job
-	}
-	return g
+	return &group{cmd: cmd}
 }
 
-// started puts the new process into the job.
+// started puts the new process into a job.
 func (g *group) started() {
-	if g.job == 0 {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
 		return
 	}
+	g.job = job
 	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err != nil {
 		return

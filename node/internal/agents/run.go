@@ -108,7 +108,10 @@ func runProcess(ctx context.Context, t Template, task Task, taskPath string, out
 	g := newGroup(cmd)
 	cmd.Cancel = g.interrupt
 	if err := cmd.Start(); err != nil {
-		return 0, errors.Join(stopped(ctx, turn), fmt.Errorf("%w: %w", ErrFailed, err))
+		if why := stopped(ctx, turn); why != nil {
+			return 0, why
+		}
+		return 0, fmt.Errorf("%w: %w", ErrFailed, err)
 	}
 	g.started()
 	err := cmd.Wait()

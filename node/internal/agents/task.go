@@ -49,16 +49,6 @@ func NewFile(path, mode, base, master, pull string) File {
 	return f
 }
 
-// Name is the exact path.
-func (f File) Name() string {
-	if f.PathBase64 != "" {
-		if b, err := base64.StdEncoding.DecodeString(f.PathBase64); err == nil {
-			return string(b)
-		}
-	}
-	return f.Path
-}
-
 // Task is what a desk is asked to do in one turn.
 type Task struct {
 	Kind       Kind

@@ -114,7 +114,7 @@ func isScrubbed(key string) bool {
 		key = strings.ToUpper(key)
 	}
 	return slices.ContainsFunc(scrubbed, func(s string) bool {
-		if prefix, any := strings.CutSuffix(s, "*"); any {
+		if prefix, open := strings.CutSuffix(s, "*"); open {
 			return strings.HasPrefix(key, prefix)
 		}
 		return key == s
