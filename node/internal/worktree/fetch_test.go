@@ -188,12 +188,29 @@ func TestAMirrorSurvivesBeingKilled(t *testing.T) {
 		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/pack/tmp_pack_x", "quarantine-1/aa/bb", "shallow.lock"} {
 		put(t, dir, left, "left")
 	}
-	h.publish(map[string]OID{"refs/heads/master": next})
+	h.publish(map[string]OID{"refs/heads/master": next, "refs/heads/tmp_x": base, "refs/heads/quarantine-x/tmp_y": base})
+	for _, branch := range []string{"tmp_x", "quarantine-x/tmp_y"} {
+		if err := os.Remove(filepath.Join(dir, "packed-refs.lock")); branch == "tmp_x" && err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Fetch(t.Context(), branch, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, dir, "packed-refs.lock", "left")
 	if m, err = OpenMirror(t.Context(), Git{}, dir, h.remote()); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := m.Fetch(t.Context(), "master", nil); err != nil || f.Base != next {
 		t.Fatalf("after the leftovers: %+v %v", f, err)
+	}
+	for _, branch := range []string{"tmp_x", "quarantine-x/tmp_y"} {
+		if refs, err := m.refs(t.Context(), refBase+branch); err != nil || refs[refBase+branch] != base {
+			t.Errorf("branch %s was taken for a leftover: %v", branch, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "quarantine-*")); len(left) != 0 {
+		t.Errorf("left: %v", left)
 	}
 	put(t, filepath.Dir(dir), "plain/file", "x")
 	if _, err := OpenMirror(t.Context(), Git{}, filepath.Join(filepath.Dir(dir), "plain"), h.remote()); !errors.Is(err, ErrNotRepository) {

@@ -14,6 +14,7 @@ import (
 
 // FFResult is what a fast-forward did.
 type FFResult struct {
+	From     OID      // where the local base branch stood: the base for merging what is in Kept
 	Moved    bool     // the local base branch now stands at the tip
 	Kept     []string // changed paths whose working file stays, because it holds own work or is not replaceable
 	Held     []string // changed paths whose working file stays, because hold said so
@@ -67,7 +68,7 @@ func (c *Checkout) fastForward(ctx context.Context, base string, tip OID, mirror
 	if st.Busy != "" {
 		return FFResult{}, fmt.Errorf("%w: %s is going on", ErrBusy, st.Busy)
 	}
-	f := &forward{c: c, base: base, old: old, tip: tip, mirror: mirror, hold: hold, known: known}
+	f := &forward{c: c, base: base, old: old, tip: tip, mirror: mirror, st: st, hold: hold, known: known, res: FFResult{From: old}}
 	if st.Branch != base {
 		return f.moveElsewhere(ctx)
 	}
@@ -96,6 +97,7 @@ type forward struct {
 	base     string
 	old, tip OID
 	mirror   *Mirror
+	st       CheckoutState
 	hold     func(string) bool
 	known    func(string) (*Known, error)
 	res      FFResult
@@ -114,7 +116,8 @@ func (f *forward) moveElsewhere(ctx context.Context) (FFResult, error) {
 		return FFResult{}, err
 	}
 	err = f.moveRef(ctx)
-	return FFResult{Moved: err == nil}, err
+	f.res.Moved = err == nil
+	return f.res, err
 }
 
 // standsElsewhere finds another working tree of the repository that has the branch checked out or is rebasing
@@ -286,7 +289,7 @@ func (f *forward) moveFile(ctx context.Context, ch change, t Three) error {
 	if err != nil {
 		return err
 	}
-	done, err := f.c.replace(ctx, t, k, ch.new)
+	done, err := f.c.replace(ctx, f.st, t, k, ch.new)
 	switch {
 	case errors.Is(err, ErrUnknownContent), errors.Is(err, ErrRefused):
 		f.res.Kept = append(f.res.Kept, ch.path)

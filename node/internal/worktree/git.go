@@ -40,7 +40,7 @@ func (g Git) Probe(ctx context.Context) (Version, error) {
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return Version{}, fmt.Errorf("find %s: %w", g.program(), ErrNoGit)
 	}
-	out, err := runner{path: path, env: environment()}.line(ctx, "version")
+	out, err := runner{path: path, env: environment(nil, networkNames)}.line(ctx, "version")
 	if err != nil {
 		return Version{}, err
 	}
@@ -93,18 +93,19 @@ var ours = []string{
 
 // own is a runner for a repository that belongs to the node.
 func (g Git) own(place ...string) runner {
-	env := append(environment(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
+	env := append(environment(nil, networkNames), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1")
 	return runner{path: g.program(), place: place, config: ours, env: env}
 }
 
 // theirs is a runner for a person's checkout: their own settings count, since they decide how a file looks on
-// this computer, but nothing of them is started except content filters.
+// this computer, but nothing of them is started except content filters, which may need the network settings of the
+// environment (LFS).
 func (g Git) theirs(dir string) runner {
 	return runner{
 		path: g.program(), place: []string{"-C", dir},
 		config: []string{"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "core.pager=cat",
 			"color.ui=false", "gc.auto=0", "maintenance.auto=false", "log.showSignature=false", "submodule.recurse=false",
 			"fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "protocol.allow=never", "credential.helper="},
-		env: environment("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"),
+		env: environment(configNames, nil),
 	}
 }

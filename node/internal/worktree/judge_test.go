@@ -28,15 +28,17 @@ func with(a, b tree) tree {
 
 const longText = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
 
-func TestOnlyOrdinaryConflictsAreForTheComputers(t *testing.T) { // D-12, C4
+type conflictCase struct {
+	name               string
+	base, ours, theirs tree
+	kind               Kind
+	reason             string
+	files              int // how many git names; -1: it does not matter
+}
+
+func conflictCases() []conflictCase {
 	dirFiles := tree{"d/1": "one\n" + longText, "d/2": "two\n" + longText, "d/3": "three\n" + longText, "d/4": "four\n" + longText}
-	cases := []struct {
-		name               string
-		base, ours, theirs tree
-		kind               Kind
-		reason             string
-		files              int
-	}{
+	return []conflictCase{
 		{"both sides apart", tree{"a": longText}, tree{"a": "0\n" + longText}, tree{"a": longText + "13\n"}, Clean, "", 0},
 		{"content", tree{"a": "x\n"}, tree{"a": "y\n"}, tree{"a": "z\n"}, Conversation, "", 1},
 		{"line ends only", tree{"a": "x\ny\n"}, tree{"a": "x\r\ny\r\n"}, tree{"a": "x\nz\n"}, Conversation, "", 1},
@@ -63,6 +65,10 @@ func TestOnlyOrdinaryConflictsAreForTheComputers(t *testing.T) { // D-12, C4
 			"f/3": dirFiles["d/3"], "f/4": dirFiles["d/4"]}, tree{"d/new": "new\n"}, Person, "directory was renamed", 0},
 		{"a name that Windows cannot hold", tree{"a:b": "x\n"}, tree{"a:b": "y\n"}, tree{"a:b": "z\n"}, Person, "not every system", 1},
 	}
+}
+
+func TestOnlyOrdinaryConflictsAreForTheComputers(t *testing.T) { // D-12, C4
+	cases := conflictCases()
 	h := newHub(t)
 	refs := map[string]OID{}
 	type pair struct{ ours, theirs OID }

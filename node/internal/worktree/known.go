@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -71,6 +72,18 @@ func (k *Known) hasEntry(e Entry) bool {
 	}
 	modes, ok := k.modes[e.OID]
 	return ok && (len(modes) == 0 || slices.Contains(modes, e.Mode))
+}
+
+// With is the set with further content that may be displaced: this computer's own, of which the wanted version
+// is the merge with the base (D-21). It is kept like everything that is displaced.
+func (k *Known) With(own ...OID) *Known {
+	modes := maps.Clone(k.modes)
+	for _, o := range own {
+		if o.Valid() {
+			modes[o] = nil
+		}
+	}
+	return &Known{path: k.path, mirror: k.mirror, modes: modes, absent: k.absent}
 }
 
 func (k *Known) add(e Entry) {

@@ -94,8 +94,9 @@ func createMirror(ctx context.Context, git Git, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
 	}
-	g := git.own()
-	if _, err := g.line(ctx, "init", "-q", "--bare", "--template=", making); err != nil {
+	// GitHub's repositories are SHA-1, whatever a later git takes for its default.
+	init := call{args: []string{"init", "-q", "--bare", "--template=", "--object-format=sha1", making}, env: []string{"GIT_DEFAULT_REF_FORMAT=files"}}
+	if _, err := git.own().must(ctx, init); err != nil {
 		return err
 	}
 	config, err := os.OpenFile(filepath.Join(making, "config"), os.O_APPEND|os.O_WRONLY, 0)
@@ -119,16 +120,18 @@ func (m *Mirror) clearLeftovers() error {
 		if err != nil {
 			return err
 		}
-		name := d.Name()
+		top, rest, _ := strings.Cut(strings.TrimPrefix(path, m.dir+string(filepath.Separator)), string(filepath.Separator))
+		inObjects := top == "objects" && rest != ""
 		switch {
-		case d.IsDir() && (strings.HasPrefix(name, quarantinePrefix) || strings.HasPrefix(name, "tmp_objdir-")):
+		case d.IsDir() && (rest == "" && strings.HasPrefix(top, quarantinePrefix) || inObjects && strings.HasPrefix(d.Name(), "tmp_")):
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
 			return fs.SkipDir
-		case d.IsDir() && len(name) == 2 && filepath.Base(filepath.Dir(path)) == "objects":
+		case d.IsDir() && inObjects && len(rest) == 2: // loose objects are written under another name and renamed
 			return fs.SkipDir
-		case !d.IsDir() && (strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "tmp_")):
+		// No ref can end in .lock, but a branch may well be called tmp_x.
+		case !d.IsDir() && (strings.HasSuffix(d.Name(), ".lock") || (inObjects || rest == "") && strings.HasPrefix(d.Name(), "tmp_")):
 			return os.Remove(path)
 		}
 		return nil

@@ -40,19 +40,7 @@ func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
 		defer close(done)
 		for i := range rounds {
 			<-aim
-			for range rand.IntN(2000) { // a few microseconds, more or less
-			}
-			text := fmt.Sprintf("mine %d\n", i)
-			w.save(text, i%3)
-			quiet.Lock()
-			if got, _ := os.ReadFile(w.path); string(got) != text && !isKept(c.c, text) {
-				t.Errorf("%q is lost, the path has %q", text, got)
-			}
-			w.save("one\nold\n", 1) // so that the next replacement has a chance
-			if err := c.c.PruneKept(t.Context(), time.Now().Add(time.Hour)); err != nil {
-				t.Error(err)
-			}
-			quiet.Unlock()
+			w.attack(c.c, &quiet, i)
 		}
 	})
 	targets := []string{"start", "staged", "staged", "swapped", "noted", "kept", "nowhere", "nowhere"}
@@ -88,6 +76,23 @@ func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
 type writer struct {
 	t    *testing.T
 	path string
+}
+
+// attack saves at this moment, and looks for what it saved once the replacement is over.
+func (w *writer) attack(c *Checkout, quiet *sync.RWMutex, i int) {
+	for range rand.IntN(2000) { // a few microseconds, more or less
+	}
+	text := fmt.Sprintf("mine %d\n", i)
+	w.save(text, i%3)
+	quiet.Lock()
+	defer quiet.Unlock()
+	if got, _ := os.ReadFile(w.path); string(got) != text && !isKept(c, text) {
+		w.t.Errorf("%q is lost, the path has %q", text, got)
+	}
+	w.save("one\nold\n", 1) // so that the next replacement has a chance
+	if err := c.PruneKept(w.t.Context(), time.Now().Add(time.Hour)); err != nil {
+		w.t.Error(err)
+	}
 }
 
 // save writes in place, by renaming over, or by removing first, as different editors do.

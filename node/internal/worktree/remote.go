@@ -64,7 +64,7 @@ func (r Remote) reach(ctx context.Context, c call) (call, error) {
 	}
 	c.config = append(c.config, "protocol."+u.Scheme+".allow=always", "http.proxy="+r.Proxy, "http.followRedirects=false",
 		"http.lowSpeedLimit=1000", "http.lowSpeedTime=60", "http.emptyAuth=false", "credential.helper=")
-	c.env = append(c.env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
+	c.env = append(c.env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oControlMaster=no")
 	if r.CAFile != "" {
 		c.config = append(c.config, "http.sslCAInfo="+r.CAFile)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func (c *Checkout) Replace(ctx context.Context, path string, known *Known, want 
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)
 	}
-	done, err := c.replace(ctx, all[0], known, want)
+	done, err := c.replace(ctx, st, all[0], known, want)
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)
 	}
@@ -63,8 +64,28 @@ func (c *Checkout) writable(st CheckoutState) error {
 	return nil
 }
 
-// replace works on what inspect found; the caller is the only writer.
-func (c *Checkout) replace(ctx context.Context, t Three, known *Known, want Entry) (Outcome, error) {
+// stillAt looks once more, without git, whether the person has begun something or stands elsewhere since st.
+func (c *Checkout) stillAt(st CheckoutState) error {
+	if doing := c.busy(); doing != "" {
+		return fmt.Errorf("%w: %s is going on", ErrBusy, doing)
+	}
+	head, err := os.ReadFile(c.gitFile("HEAD"))
+	if err != nil {
+		return err
+	}
+	want := string(st.Head)
+	if st.Branch != "" {
+		want = "ref: refs/heads/" + st.Branch
+	}
+	const inTable = "ref: refs/heads/.invalid" // what the file says where refs are kept in a table
+	if at := strings.TrimSpace(string(head)); at == want || at == inTable {
+		return nil
+	}
+	return fmt.Errorf("%w: another branch was checked out in the last moment", ErrBusy)
+}
+
+// replace works on what inspect found in the state st; the caller is the only writer.
+func (c *Checkout) replace(ctx context.Context, st CheckoutState, t Three, known *Known, want Entry) (Outcome, error) {
 	switch {
 	case t.Odd == OddMoving:
 		return 0, fmt.Errorf("%w: it is %s", ErrBusy, t.Odd)
@@ -80,7 +101,7 @@ func (c *Checkout) replace(ctx context.Context, t Three, known *Known, want Entr
 	if where := t.unknown(known); where != "" {
 		return 0, fmt.Errorf("%w: %s", ErrUnknownContent, where)
 	}
-	r := &replacement{c: c, known: known, was: t, want: want}
+	r := &replacement{c: c, st: st, known: known, was: t, want: want}
 	if !want.Absent() {
 		var err error
 		if r.body, err = c.smudged(ctx, t.Path, known, want.OID); err != nil {
@@ -121,6 +142,7 @@ func (c *Checkout) smudged(ctx context.Context, path string, known *Known, blob 
 // replacement is one run. Its temporary file has the same name as its record, so that a killed run can be ended.
 type replacement struct {
 	c     *Checkout
+	st    CheckoutState
 	known *Known
 	was   Three
 	want  Entry
@@ -173,7 +195,11 @@ func (r *replacement) through(ctx context.Context, beside bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.tdir.Close(), r.tmp.Close()) }()
 	r.c.at("staged")
-	if err := r.swap(); err != nil {
+	err = r.c.stillAt(r.st)
+	if err == nil {
+		err = r.swap()
+	}
+	if err != nil {
 		return errors.Join(err, r.discard())
 	}
 	r.c.at("swapped")

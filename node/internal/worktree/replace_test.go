@@ -463,6 +463,50 @@ func TestALinkedWorktreeOnAnotherDevice(t *testing.T) { // D-22
 	}
 }
 
+func TestACheckoutInTheLastMomentStopsTheReplacement(t *testing.T) { // D-10
+	base := newConflict(t)
+	for name, do := range map[string]func(c *conflict){
+		"another branch": func(c *conflict) { git(t, c.dir, "checkout", "-q", "-b", "other") },
+		"detached":       func(c *conflict) { git(t, c.dir, "checkout", "-q", "--detach") },
+		"a git command":  func(c *conflict) { put(t, c.dir, ".git/index.lock", "x") },
+	} {
+		c := base.fork(t)
+		c.c.hook = func(point string) {
+			if point == "staged" {
+				do(c)
+			}
+		}
+		if _, err := c.replace(c.master); !errors.Is(err, ErrBusy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantText(t, filepath.Join(c.dir, file), "one\nold\n")
+	}
+}
+
+// The master sync may replace own content by its merge with the base, and by nothing else.
+func TestOwnContentIsReplacedByItsMergeAlone(t *testing.T) { // D-21
+	c := newConflict(t)
+	put(t, c.dir, file, "zero\none\nold\n")
+	own, err := c.c.Inspect(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged := Entry{modeFile, local(t, c.dir, "zero\none\nmaster\n")}
+	if _, err := c.c.Replace(t.Context(), file, c.k.With(c.pull.OID), merged); !errors.Is(err, ErrUnknownContent) {
+		t.Errorf("%v", err)
+	}
+	if o, err := c.c.Replace(t.Context(), file, c.k.With(own.Work.OID), merged); err != nil || o != Took {
+		t.Fatal(o, err)
+	}
+	wantText(t, filepath.Join(c.dir, file), "zero\none\nmaster\n")
+	if kept, err := c.c.Kept(t.Context()); err != nil || len(kept) != 1 || read(t, kept[0].File) != "zero\none\nold\n" {
+		t.Errorf("%+v %v", kept, err)
+	}
+	if c.k.Has(own.Work.OID) {
+		t.Error("the set itself grew")
+	}
+}
+
 func TestTwoWritersTakeTurns(t *testing.T) {
 	c := newConflict(t)
 	other := openCheckout(t, c.dir)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,6 +64,9 @@ func (r runner) ask(ctx context.Context, c call) (answer, error) {
 		return answer{}, fmt.Errorf("git %s: %w", c.args[0], cause)
 	}
 	a := answer{stdout: out.Bytes(), stderr: strings.TrimSpace(errs.String())}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return a, nil // git is done; something that it started in the background still holds its output
+	}
 	if _, exited := errors.AsType[*exec.ExitError](err); exited && cmd.ProcessState.Exited() {
 		a.code = cmd.ProcessState.ExitCode()
 		return a, nil
@@ -135,12 +139,14 @@ func oneLine(s string) string {
 }
 
 // environment is this process's environment without anything that steers git from outside: an agent's or a
-// hook's GIT_DIR, injected configuration, traces, proxies and prompts. Names in keep survive.
-func environment(keep ...string) []string {
+// hook's GIT_DIR, injected configuration, traces, prompts, and all of the names in drop.
+func environment(keep, drop []string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if steersGit(strings.ToUpper(name)) && !contains(keep, name) {
+		name = strings.ToUpper(name)
+		steers := strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
+		if steers || slices.Contains(replaced, name) || slices.Contains(drop, name) {
 			continue
 		}
 		env = append(env, kv)
@@ -149,20 +155,8 @@ func environment(keep ...string) []string {
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1")
 }
 
-func steersGit(name string) bool {
-	switch name {
-	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
-		"SSH_ASKPASS", "LC_ALL", "LANGUAGE":
-		return true
-	}
-	return strings.HasPrefix(name, "GIT_")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
+var (
+	replaced     = []string{"LC_ALL", "LANGUAGE", "SSH_ASKPASS", "GCM_INTERACTIVE"}
+	networkNames = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
+	configNames  = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"}
+)

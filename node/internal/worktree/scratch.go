@@ -1,10 +1,10 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -152,33 +152,50 @@ func (s *Scratch) Import(ctx context.Context, commit OID, into *Mirror) error {
 }
 
 func (s *Scratch) copyObjects(ctx context.Context, commit OID, into *Mirror) error {
-	borrow := []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(s.Dir, ".git", "objects"))}
-	if ok, err := into.git.hasCommit(ctx, commit); err != nil {
+	has, err := into.CommitExists(ctx, commit)
+	if err != nil {
 		return err
-	} else if !ok {
-		refs, err := into.refs(ctx, "refs/")
-		if err != nil {
-			return err
-		}
-		revs := string(commit) + "\n--not\n"
-		for _, has := range refs {
-			revs += string(has) + "\n"
-		}
-		pack, err := into.git.must(ctx, call{
-			args:  []string{"pack-objects", "-q", "--revs", "--stdout"},
-			stdin: strings.NewReader(revs), env: borrow,
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := into.git.must(ctx, call{
-			args: []string{"index-pack", "--stdin", "--strict", "--fix-thin"}, stdin: bytes.NewReader(pack),
-		}); err != nil {
+	}
+	if !has {
+		if err := s.carryPack(ctx, commit, into); err != nil {
 			return err
 		}
 	}
 	// Without the scratch at hand, every object must now be there.
-	_, err := into.git.must(ctx, call{args: []string{"rev-list", "--objects", "--quiet", string(commit), "--not", "--all"}})
+	_, err = into.git.must(ctx, call{args: []string{"rev-list", "--objects", "--quiet", string(commit), "--not", "--all"}})
+	return err
+}
+
+// carryPack packs what the mirror lacks, with the scratch's objects at hand, and takes the pack in without them.
+func (s *Scratch) carryPack(ctx context.Context, commit OID, into *Mirror) (err error) {
+	refs, err := into.refs(ctx, "refs/")
+	if err != nil {
+		return err
+	}
+	var revs strings.Builder
+	fmt.Fprintf(&revs, "%s\n--not\n", commit)
+	for _, has := range refs {
+		fmt.Fprintln(&revs, has)
+	}
+	pack, err := os.CreateTemp(into.dir, "tmp_import-") // cleared at the next open if this process is killed
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pack.Close(), os.Remove(pack.Name())) }()
+	err = into.git.stream(ctx, call{
+		args: []string{"pack-objects", "-q", "--revs", "--stdout"}, stdin: strings.NewReader(revs.String()),
+		env: []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(s.Dir, ".git", "objects"))},
+	}, func(out io.Reader) error {
+		_, err := io.Copy(pack, out)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = into.git.must(ctx, call{args: []string{"index-pack", "--stdin", "--strict", "--fix-thin"}, stdin: pack})
 	return err
 }
 
