@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -244,6 +245,32 @@ func TestALostRaceForTheBranchPutsTheIndexBack(t *testing.T) { // P0
 	}
 	if _, err := os.Lstat(filepath.Join(f.dir, ".git/index.lock")); err == nil {
 		t.Error("our lock is left")
+	}
+}
+
+func TestAShutdownNeverPartsIndexAndBranch(t *testing.T) { // P0
+	h, old, tip := advance(t)
+	base := newFixture(t, h, old)
+	for _, at := range []string{"brought", "file", "locked", "draft", "aside", "index", "ref"} {
+		f := base.fork(t, old)
+		ctx, cancel := context.WithCancel(t.Context())
+		f.c.hook = func(point string) {
+			if point == at {
+				cancel()
+			}
+		}
+		res, err := f.c.FastForward(ctx, "master", tip, f.m, nil, nil)
+		if (err == nil) != res.Moved || (git(t, f.dir, "rev-parse", "master") == string(tip)) != res.Moved {
+			t.Errorf("at %s: %+v %v", at, res, err)
+		}
+		if out := git(t, f.dir, "diff", "--cached", "--name-only"); out != "" {
+			t.Errorf("at %s: staged: %s", at, out)
+		}
+		f.c.hook = nil
+		if _, err := f.forward(tip); err != nil {
+			t.Errorf("at %s: again: %v", at, err)
+		}
+		f.atTip(t, tip)
 	}
 }
 

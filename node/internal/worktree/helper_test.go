@@ -89,8 +89,8 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, backend, root string
 	handler.ServeHTTP(w, r)
 }
 
-// commit makes a commit in the hub's clone on top of parents[0] (none: the current HEAD) and returns it. An
-// empty content deletes the file; "x:" in front of a name makes it executable, "l:" a symbolic link.
+// commit makes a commit in the hub's clone on top of another (none: the current HEAD) and returns it. An empty
+// content deletes the file; "x:" in front of a name makes it executable, "l:" a symbolic link.
 func (h *hub) commit(on OID, files map[string]string) OID {
 	h.t.Helper()
 	if on != "" {

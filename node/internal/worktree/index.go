@@ -121,8 +121,16 @@ func (f *forward) moveIndexAndRef(ctx context.Context, changes []change) (err er
 		return fmt.Errorf("index: %w", err)
 	}
 	f.c.at("index")
+	// From here on a shutdown must not leave the two apart.
+	ctx = context.WithoutCancel(ctx)
 	if err := f.moveRef(ctx); err != nil {
-		return errors.Join(err, f.c.restoreIndex())
+		at, unread := f.c.LocalBranch(ctx, f.base)
+		if unread != nil {
+			return errors.Join(err, unread)
+		}
+		if at != f.tip {
+			return errors.Join(err, f.c.restoreIndex())
+		}
 	}
 	f.c.at("ref")
 	return removeAny(f.c.gitFile(oldIndex))

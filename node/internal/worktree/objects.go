@@ -3,7 +3,6 @@ package worktree
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -225,8 +224,6 @@ func markerTriples(text string) map[string]int {
 	}
 	return counts
 }
-
-var errNoShallow = errors.New("the history is cut off")
 
 // alternate quotes a directory for GIT_ALTERNATE_OBJECT_DIRECTORIES, where a separator would end it.
 func alternate(dir string) string {

@@ -144,7 +144,10 @@ func (m *Mirror) compare(ctx context.Context, v Verdict, ours, theirs OID) (Verd
 	return v, nil
 }
 
-var errTruncated = errors.New("the answer ends in the middle")
+var (
+	errTruncated = errors.New("the answer ends in the middle")
+	errNoShallow = errors.New("the history is cut off")
+)
 
 // parseMergeTree reads the -z output: the tree, entries up to an empty field, messages to the end.
 func parseMergeTree(out string) (Verdict, error) {
