@@ -74,9 +74,10 @@ func TestCancelledTurnEndsWithAllThatItStarted(t *testing.T) { // D-29
 func TestTurnOverTimeIsStopped(t *testing.T) { // D-29
 	for _, act := range []string{"hang", "ignore"} {
 		t.Run(act, func(t *testing.T) {
+			t.Parallel()
 			fifo, _, gone := follow(t)
 			tpl := template(t, act+":"+fifo)
-			tpl.Timeout = 2 * time.Second
+			tpl.Timeout = 4 * time.Second
 			if _, err := Run(t.Context(), tpl, someTask(t, Merge), t.TempDir()); !errors.Is(err, ErrTimedOut) {
 				t.Errorf("error %v", err)
 			}
