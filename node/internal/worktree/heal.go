@@ -155,7 +155,7 @@ func (r *replacement) heal() error {
 		return os.Remove(r.noteFile()) // nothing was staged, or all was done
 	case err != nil:
 		return err
-	case sum != "" && sum == r.note.Ours:
+	case sum != "" && sum == r.note.Ours && !r.onlyModeDiffers():
 		return r.discard()
 	case sum != "" && sum == r.note.Before:
 		r.note.Displaced = sum
@@ -169,6 +169,16 @@ func (r *replacement) heal() error {
 		return err
 	}
 	return r.keep("written in the last moment before parley stopped")
+}
+
+// onlyModeDiffers: the old and the new version have the same bytes, and the temporary file is the old one by its
+// executable bit.
+func (r *replacement) onlyModeDiffers() bool {
+	if r.note.Ours != r.note.Before {
+		return false
+	}
+	fi, err := r.tmp.Lstat(r.name)
+	return err == nil && r.c.workMode(fi, Entry{}, Entry{}) != r.want.Mode
 }
 
 // mayGoBack: the path still holds what we put there.
