@@ -1,0 +1,213 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+const (
+	passphrase = "correct horse battery"
+	patience   = 10 * time.Second
+)
+
+// memory is a node that keeps everything in memory: it hands out what it was given, checks proofs as a
+// node does, and remembers what it was made to do.
+type memory struct {
+	persons *presence.Verifier
+	bell    api.Bell
+	trusts  bool // acts without looking at the proof, as a node with a fault would
+
+	mu      sync.Mutex
+	status  api.Status
+	threads []api.ThreadLine
+	thread  api.Thread
+	cards   []api.Card
+	lines   []api.LogLine
+	invite  api.InviteState
+	did     []string
+}
+
+func (m *memory) Status() (api.Status, error) { return m.status, nil }
+
+func (m *memory) Threads() ([]api.ThreadLine, error) { return m.threads, nil }
+
+func (m *memory) Thread(ref string) (api.Thread, error) {
+	if ref != m.thread.Ref {
+		return api.Thread{}, fmt.Errorf("%q: %w", ref, api.ErrNoThread)
+	}
+	return m.thread, nil
+}
+
+func (m *memory) Inbox() ([]api.Card, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.cards), nil
+}
+
+func (m *memory) Log(after uint64, most int) ([]api.LogLine, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []api.LogLine
+	for _, l := range m.lines {
+		if l.Seq > after {
+			out = append(out, l)
+		}
+	}
+	if after == 0 {
+		return out[max(0, len(out)-most):], nil
+	}
+	return out[:min(len(out), most)], nil
+}
+
+func (m *memory) say(text string) {
+	m.mu.Lock()
+	m.lines = append(m.lines, api.LogLine{Seq: uint64(len(m.lines)) + 1, At: time.Now().UTC(), Text: text})
+	m.mu.Unlock()
+	m.bell.Ring()
+}
+
+func (m *memory) Challenge(act presence.Act) (string, error) { return m.persons.Challenge(act) }
+
+func (m *memory) act(what string, act presence.Act, p presence.Proof) (api.Outcome, error) {
+	if err := m.persons.Check(act, p); err != nil && !m.trusts {
+		return api.Outcome{}, fmt.Errorf("%s: %w", what, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.did = append(m.did, what)
+	return api.Outcome{Text: what}, nil
+}
+
+func (m *memory) Approve(_ context.Context, key string, p presence.Proof) (api.Outcome, error) {
+	cards, _ := m.Inbox()
+	i := slices.IndexFunc(cards, func(c api.Card) bool { return c.Key == key })
+	if i < 0 {
+		return api.Outcome{}, fmt.Errorf("approve %s: %w", key, api.ErrNoCard)
+	}
+	return m.act("approve "+cards[i].Binds, api.ApproveAct(cards[i]), p)
+}
+
+func (m *memory) SetMain(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
+	return m.act(api.MainAct(on).Verb, api.MainAct(on), p)
+}
+
+func (m *memory) Scan(context.Context) (api.Outcome, error) {
+	return api.Outcome{}, fmt.Errorf("scan: %w", api.ErrNotMain)
+}
+
+func (m *memory) Invite(_ context.Context, p presence.Proof) (api.Invitation, error) {
+	if _, err := m.act("invite", api.InviteAct(), p); err != nil {
+		return api.Invitation{}, err
+	}
+	m.setInvite(api.InviteState{State: api.InviteWaiting})
+	return api.Invitation{ID: "i1", Code: "1code", Expires: time.Unix(1700000000, 0).UTC()}, nil
+}
+
+func (m *memory) setInvite(s api.InviteState) {
+	m.mu.Lock()
+	m.invite = s
+	m.mu.Unlock()
+	m.bell.Ring()
+}
+
+func (m *memory) AwaitInvite(ctx context.Context, id, last string) (api.InviteState, error) {
+	if id != "i1" {
+		return api.InviteState{}, api.ErrNoInvite
+	}
+	for {
+		changed := m.bell.Changed()
+		m.mu.Lock()
+		s := m.invite
+		m.mu.Unlock()
+		if s.State != last || ctx.Err() != nil {
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (m *memory) ConfirmInvite(_ context.Context, id string, p presence.Proof) (api.Outcome, error) {
+	m.mu.Lock()
+	s := m.invite
+	m.mu.Unlock()
+	return m.act("invite confirm "+s.Name, api.ConfirmAct(id, s), p)
+}
+
+func (m *memory) CancelInvite(context.Context, string) (api.Outcome, error) {
+	m.setInvite(api.InviteState{State: api.InviteFailed, Text: "cancelled"})
+	return api.Outcome{Text: "cancelled"}, nil
+}
+
+// served is a memory that answers on a real socket.
+type served struct {
+	*memory
+	client  *api.Client
+	socket  string
+	signer  presence.Signer
+	refused chan string
+	stop    func() error // ends the server and waits for it
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	dir := t.TempDir()
+	if err := presence.Create(dir, passphrase, presence.WorkToy); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := presence.Unlock(dir, passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	persons, err := presence.NewVerifier(dir, presence.VerifierOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{memory: &memory{persons: persons}, socket: filepath.Join(private(t), "s"), signer: signer, refused: make(chan string, 100)}
+	listener, err := api.Listen(s.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Logged: &s.bell, Refused: func(verb string, err error) {
+		s.refused <- verb + ": " + api.Explain(err).Code
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener) }()
+	s.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	s.client = api.NewClient(s.socket)
+	t.Cleanup(func() {
+		if err := errorsOf(s.stop(), s.client.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func errorsOf(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dial opens a bare connection, for requests that the client does not make.
+func (s *served) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "unix", s.socket)
+}
