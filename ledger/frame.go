@@ -16,7 +16,7 @@ var ErrFrame = errors.New("malformed frame")
 // unsigned varint length and one map of parley's CBOR subset, whose key 1 is the type.
 type FrameType uint64
 
-// The frames of /parley/sync/1, then those of /parley/pair/1.
+// The frames of /parley/sync/1, /parley/made/1 and /parley/pair/1.
 const (
 	FrameHello     FrameType = 1
 	FrameDetail    FrameType = 2
@@ -27,6 +27,8 @@ const (
 	FrameRecords   FrameType = 7
 	FrameTomb      FrameType = 8
 	FrameBye       FrameType = 9
+	FrameMade      FrameType = 10
+	FrameMadeReply FrameType = 11
 	FrameChallenge FrameType = 16
 	FrameJoin      FrameType = 17
 	FrameWelcome   FrameType = 18
@@ -135,6 +137,20 @@ const (
 	ByeRefused    = 4 // pairing: the person said no, or the code is spent, expired or wrong
 )
 
+// Made asks another computer of the fleet whether its clone made the head of a pull request (D-11).
+type Made struct {
+	Type FrameType `cbor:"1,keyasint"`
+	Repo uint64    `cbor:"2,keyasint"`
+	Pull uint64    `cbor:"3,keyasint"`
+	Head OID       `cbor:"4,keyasint"`
+}
+
+// MadeReply answers [Made].
+type MadeReply struct {
+	Type FrameType `cbor:"1,keyasint"`
+	Yes  bool      `cbor:"2,keyasint"`
+}
+
 // Challenge opens pairing: the inviter's nonce.
 type Challenge struct {
 	Type  FrameType `cbor:"1,keyasint"`
@@ -173,6 +189,8 @@ func (*Have) frame() FrameType      { return FrameHave }
 func (*Records) frame() FrameType   { return FrameRecords }
 func (*Tomb) frame() FrameType      { return FrameTomb }
 func (*Bye) frame() FrameType       { return FrameBye }
+func (*Made) frame() FrameType      { return FrameMade }
+func (*MadeReply) frame() FrameType { return FrameMadeReply }
 func (*Challenge) frame() FrameType { return FrameChallenge }
 func (*Join) frame() FrameType      { return FrameJoin }
 func (*Welcome) frame() FrameType   { return FrameWelcome }
@@ -187,6 +205,8 @@ func (f *Have) bounded() bool    { return len(f.Positions) <= HaveMax }
 func (f *Records) bounded() bool { return len(f.Wires) > 0 && f.Family <= Work }
 func (*Tomb) bounded() bool      { return true }
 func (*Bye) bounded() bool       { return true }
+func (f *Made) bounded() bool    { return f.Head != "" }
+func (*MadeReply) bounded() bool { return true }
 func (*Challenge) bounded() bool { return true }
 func (f *Join) bounded() bool    { return len(f.Name) >= 1 && len(f.Name) <= 64 }
 func (f *Welcome) bounded() bool { return len(f.Name) <= 64 }
@@ -235,6 +255,10 @@ func typed(f Frame) Frame {
 		f.Type = FrameTomb
 	case *Bye:
 		f.Type = FrameBye
+	case *Made:
+		f.Type = FrameMade
+	case *MadeReply:
+		f.Type = FrameMadeReply
 	case *Challenge:
 		f.Type = FrameChallenge
 	case *Join:
@@ -307,6 +331,10 @@ func freshFrame(t FrameType) Frame {
 		return new(Tomb)
 	case FrameBye:
 		return new(Bye)
+	case FrameMade:
+		return new(Made)
+	case FrameMadeReply:
+		return new(MadeReply)
 	case FrameChallenge:
 		return new(Challenge)
 	case FrameJoin:

@@ -1,0 +1,163 @@
+package mesh
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Bounds of gossip. The queues of the library hold 32 by default and lose most of a burst.
+const (
+	queueMax  = 1024
+	bufferMax = 4096
+	inboxMax  = 4096
+	batchMax  = 128
+)
+
+// joinGossip subscribes to the fleet's topic. Records are signed themselves, so messages are not; a
+// message's name is the hash of all its bytes, so that a copy with a bad signature cannot stand in the way
+// of the true one (D-3).
+func (m *Mesh) joinGossip() error {
+	params := pubsub.DefaultGossipSubParams()
+	params.HeartbeatInterval = m.c.Heartbeat
+	topic := topicOf(m.c.Fleet)
+	ps, err := pubsub.NewGossipSub(m.ctx, m.host,
+		pubsub.WithGossipSubParams(params),
+		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
+		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
+		pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
+		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
+		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))
+	if err != nil {
+		return fmt.Errorf("gossip: %w", err)
+	}
+	if err := ps.RegisterTopicValidator(topic, m.validate, pubsub.WithValidatorInline(true)); err != nil {
+		return fmt.Errorf("gossip: %w", err)
+	}
+	if m.topic, err = ps.Join(topic); err != nil {
+		return fmt.Errorf("gossip: %w", err)
+	}
+	if m.sub, err = m.topic.Subscribe(pubsub.WithBufferSize(bufferMax)); err != nil {
+		return fmt.Errorf("gossip: %w", err)
+	}
+	return nil
+}
+
+// validate judges a message before it is passed on: malformed bytes and bad signatures are refused, and
+// what is held already is not spread again.
+func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
+	if !m.gate.member(from) && from != m.host.ID() {
+		return pubsub.ValidationReject
+	}
+	r, err := ledger.Parse(msg.GetData())
+	if err != nil {
+		return pubsub.ValidationReject
+	}
+	f, ok := m.familyOf(r)
+	if !ok {
+		return pubsub.ValidationIgnore
+	}
+	if err := r.Verify(f); err != nil {
+		return pubsub.ValidationReject
+	}
+	if from != m.host.ID() && m.holds(r) {
+		return pubsub.ValidationIgnore
+	}
+	msg.ValidatorData = r
+	return pubsub.ValidationAccept
+}
+
+// familyOf is the family that a record belongs to: by its kind, or by its ledger where the kind is unknown.
+func (m *Mesh) familyOf(r *ledger.Record) (ledger.Family, bool) {
+	if f := r.Family(); f != ledger.FamilyUnknown {
+		return f, true
+	}
+	return m.c.Book.Family(r.Ledger)
+}
+
+// holds reports whether a record's place in its chain is taken here already. A fork comes by catch-up.
+func (m *Mesh) holds(r *ledger.Record) bool {
+	heads, err := m.c.Book.Heads(r.Ledger)
+	if err != nil {
+		return false
+	}
+	for _, h := range heads {
+		if h.Chain == r.Chain() {
+			return r.Seq < h.Next
+		}
+	}
+	return false
+}
+
+// Publish tells the fleet of an own record. It does not wait for the network; who misses it catches up.
+func (m *Mesh) Publish(r *ledger.Record) error { return m.topic.Publish(m.ctx, r.Wire) }
+
+// readGossip hands records over and never waits for the disk. What does not fit is dropped; catch-up
+// brings it.
+func (m *Mesh) readGossip() {
+	for {
+		msg, err := m.sub.Next(m.ctx)
+		if err != nil {
+			return
+		}
+		r, ok := msg.ValidatorData.(*ledger.Record)
+		if !ok || msg.ReceivedFrom == m.host.ID() {
+			continue
+		}
+		select {
+		case m.inbox <- r:
+		default:
+			m.Ask(r.Ledger)
+		}
+	}
+}
+
+// storeGossip gives what came to the book, as much at once as waits.
+func (m *Mesh) storeGossip() {
+	for {
+		var batch []*ledger.Record
+		select {
+		case r := <-m.inbox:
+			batch = append(batch, r)
+		case <-m.ctx.Done():
+			return
+		}
+		for more := true; more && len(batch) < batchMax; {
+			select {
+			case r := <-m.inbox:
+				batch = append(batch, r)
+			default:
+				more = false
+			}
+		}
+		if err := m.deliver(batch); err != nil && !errors.Is(err, context.Canceled) {
+			m.c.Logger.Debug("store gossip", "error", err)
+		}
+	}
+}
+
+// deliver hands a batch over, each family by itself, in order.
+func (m *Mesh) deliver(batch []*ledger.Record) error {
+	for start := 0; start < len(batch); {
+		f, _ := m.familyOf(batch[start])
+		end := start + 1
+		for end < len(batch) {
+			if g, _ := m.familyOf(batch[end]); g != f {
+				break
+			}
+			end++
+		}
+		if err := m.c.Book.Receive(m.ctx, batch[start].Device, f, batch[start:end]); err != nil {
+			return err
+		}
+		start = end
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package mesh
+
+import (
+	"bufio"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+const pairProtocol protocol.ID = "/parley/pair/1"
+
+// How long a code serves by default, how often a wrong secret may be tried, and how long a person may
+// take to compare the words.
+const (
+	inviteTTL = 10 * time.Minute
+	wrongMax  = 3
+	personMax = 5 * time.Minute
+)
+
+// Errors of pairing, one for each way in which it can end.
+var (
+	ErrWrongCode   = errors.New("the code is wrong")
+	ErrSpentCode   = errors.New("the code was used already")
+	ErrExpired     = errors.New("the code has expired")
+	ErrRefused     = errors.New("the other side refused")
+	ErrUnreachable = errors.New("the computer that invited cannot be reached")
+)
+
+// InviteOptions is what an invitation needs of the node.
+type InviteOptions struct {
+	TTL  time.Duration // 0 is ten minutes
+	Name string        // of this computer
+	// Spend marks the code as used, durably, before anything is answered; an error refuses.
+	Spend func(ledger.Invite) error
+	// Confirm asks the person here whether the name and words are those on the other screen.
+	Confirm func(ctx context.Context, name string, words [4]string) (bool, error)
+	// Add makes the computer one of the fleet and returns the whole roster.
+	Add func(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error)
+}
+
+// Paired is the computer that joined.
+type Paired struct {
+	Device ledger.Device
+	Name   string
+}
+
+// Invitation is one open code.
+type Invitation struct {
+	m      *Mesh
+	o      InviteOptions
+	code   ledger.InviteCode
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	wrong  int
+	taken  bool // one joiner proved the secret
+	ended  chan struct{}
+	once   sync.Once
+	paired Paired
+	err    error
+}
+
+// Invite opens an invitation. There is one at a time; an earlier one is cancelled.
+func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
+	if o.TTL == 0 {
+		o.TTL = inviteTTL
+	}
+	i := &Invitation{m: m, o: o, ended: make(chan struct{}), code: ledger.InviteCode{Kind: ledger.InviteComputer, Inviter: m.c.Identity.Device()}}
+	if _, err := rand.Read(i.code.Secret[:]); err != nil {
+		return nil, fmt.Errorf("invite: %w", err)
+	}
+	i.code.Addrs = hints(m.host.Addrs())
+	i.ctx, i.cancel = context.WithTimeout(m.ctx, o.TTL)
+	m.mu.Lock()
+	before := m.invite
+	m.invite = i
+	m.mu.Unlock()
+	if before != nil {
+		before.Cancel()
+	}
+	m.gate.admitGuests(true)
+	m.work.Go(func() {
+		select {
+		case <-i.ctx.Done():
+			i.end(Paired{}, ErrExpired)
+		case <-i.ended:
+		}
+		i.close()
+	})
+	return i, nil
+}
+
+// hints are the three addresses that most likely reach this computer: those of the network before those
+// of this machine alone.
+func hints(addrs []ma.Multiaddr) [][]byte {
+	sorted := slices.Clone(addrs)
+	slices.SortStableFunc(sorted, func(a, b ma.Multiaddr) int { return near(a) - near(b) })
+	var out [][]byte
+	for _, a := range sorted[:min(3, len(sorted))] {
+		out = append(out, a.Bytes())
+	}
+	return out
+}
+
+func near(a ma.Multiaddr) int {
+	rank := 0
+	if ip, err := a.ValueForProtocol(ma.P_IP4); err == nil && len(ip) >= 4 && ip[:4] == "127." {
+		rank += 2
+	}
+	if _, err := a.ValueForProtocol(ma.P_IP6); err == nil {
+		rank++
+	}
+	return rank
+}
+
+// Code is what the person types on the other computer.
+func (i *Invitation) Code() string { return i.code.Encode() }
+
+// Cancel lets nobody in by this code.
+func (i *Invitation) Cancel() { i.end(Paired{}, ErrRefused) }
+
+// Wait waits for the invitation's end.
+func (i *Invitation) Wait(ctx context.Context) (Paired, error) {
+	select {
+	case <-i.ended:
+		return i.paired, i.err
+	case <-ctx.Done():
+		return Paired{}, ctx.Err()
+	}
+}
+
+func (i *Invitation) end(p Paired, err error) {
+	i.once.Do(func() {
+		i.paired, i.err = p, err
+		close(i.ended)
+	})
+}
+
+func (i *Invitation) close() {
+	i.cancel()
+	i.m.mu.Lock()
+	current := i.m.invite == i
+	if current {
+		i.m.invite = nil
+	}
+	i.m.mu.Unlock()
+	if !current {
+		return
+	}
+	i.m.gate.admitGuests(false)
+	for _, p := range i.m.host.Network().Peers() {
+		if !i.m.gate.member(p) {
+			_ = i.m.host.Network().ClosePeer(p) // it is refused from now on anyway
+		}
+	}
+}
+
+// answerPair is the inviter's side. It runs for strangers too, and only while an invitation is open.
+func (m *Mesh) answerPair(s network.Stream) {
+	m.mu.Lock()
+	i := m.invite
+	m.mu.Unlock()
+	d, ok := deviceOf(s.Conn().RemotePeer())
+	if i == nil || !ok {
+		_ = s.Reset() // nobody is invited
+		return
+	}
+	m.work.Go(func() {
+		p := pairing{s: s, r: bufio.NewReader(s)}
+		err := i.admit(&p, d)
+		if err != nil {
+			_ = p.write(&ledger.Bye{Code: ledger.ByeRefused}) // it may be gone
+			_ = s.CloseWrite()
+		}
+		p.drain()
+		if err == nil {
+			_ = s.Close() // all was said
+		}
+	})
+}
+
+// pairing is one run of the protocol on one side.
+type pairing struct {
+	s network.Stream
+	r *bufio.Reader
+}
+
+func (p *pairing) write(f ledger.Frame) error {
+	if err := p.s.SetWriteDeadline(time.Now().Add(ioTimeout)); err != nil {
+		return err
+	}
+	return ledger.WriteFrame(p.s, f)
+}
+
+func (p *pairing) read(within time.Duration) (ledger.Frame, error) {
+	if err := p.s.SetReadDeadline(time.Now().Add(within)); err != nil {
+		return nil, err
+	}
+	return ledger.ReadFrame(p.r)
+}
+
+// drain waits for the other side to have read everything and to close.
+func (p *pairing) drain() {
+	for {
+		if _, err := p.read(ioTimeout); err != nil {
+			return
+		}
+	}
+}
+
+// admit lets one joiner prove the secret, asks the person, and sends the roster.
+func (i *Invitation) admit(p *pairing, d ledger.Device) error {
+	var n ledger.Nonces
+	if _, err := rand.Read(n.Challenge[:]); err != nil {
+		return err
+	}
+	if err := p.write(&ledger.Challenge{Nonce: n.Challenge}); err != nil {
+		return err
+	}
+	f, err := p.read(ioTimeout)
+	if err != nil {
+		return err
+	}
+	join, ok := f.(*ledger.Join)
+	if !ok || join.Version != 1 {
+		return errPeer
+	}
+	n.Join = join.Nonce
+	if err := i.prove(join, d, n); err != nil {
+		return err
+	}
+	if err := i.o.Spend(i.code.ID()); err != nil {
+		i.end(Paired{}, ErrSpentCode)
+		return err
+	}
+	paired, err := i.welcome(p, d, join, wordsOf(i.code.WordBits(d, n)))
+	if err != nil {
+		i.end(Paired{}, err)
+		return err
+	}
+	i.end(paired, nil)
+	return nil
+}
+
+// prove checks the secret. A code is burnt after three wrong tries, and by the first right one.
+func (i *Invitation) prove(join *ledger.Join, d ledger.Device, n ledger.Nonces) error {
+	want := i.code.JoinMAC(d, n, join.Name)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.taken:
+		return ErrSpentCode
+	case !hmac.Equal(want[:], join.MAC[:]) || join.Invite != i.code.ID():
+		if i.wrong++; i.wrong >= wrongMax {
+			i.end(Paired{}, ErrWrongCode)
+		}
+		return ErrWrongCode
+	}
+	i.taken = true
+	return nil
+}
+
+func (i *Invitation) welcome(p *pairing, d ledger.Device, join *ledger.Join, words [4]string) (Paired, error) {
+	if err := p.write(&ledger.Welcome{Fleet: i.m.c.Fleet, Name: i.o.Name}); err != nil {
+		return Paired{}, err
+	}
+	f, err := p.read(ioTimeout)
+	if err != nil {
+		return Paired{}, err
+	}
+	accept, ok := f.(*ledger.Accept)
+	if !ok {
+		return Paired{}, errPeer
+	}
+	ctx, cancel := context.WithTimeout(i.ctx, personMax)
+	defer cancel()
+	yes, err := i.o.Confirm(ctx, join.Name, words)
+	if err != nil || !yes {
+		return Paired{}, errors.Join(ErrRefused, err)
+	}
+	roster, err := i.o.Add(ctx, d, i.code.ID(), accept.Accept, join.Name)
+	if err != nil {
+		return Paired{}, err
+	}
+	for start := 0; start < len(roster); {
+		out := ledger.Records{Ledger: i.m.c.Fleet, Family: ledger.Roster}
+		for size := 0; start < len(roster) && size+len(roster[start].Wire)+3 <= frameRoom; start++ {
+			out.Wires = append(out.Wires, roster[start].Wire)
+			size += len(roster[start].Wire) + 3
+		}
+		if err := p.write(&out); err != nil {
+			return Paired{}, err
+		}
+	}
+	return Paired{d, join.Name}, p.write(&ledger.Bye{})
+}

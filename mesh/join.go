@@ -1,0 +1,169 @@
+package mesh
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// rosterMax bounds the records that an inviter may send.
+const rosterMax = 100_000
+
+// JoinOptions is what joining needs.
+type JoinOptions struct {
+	Identity    Identity
+	Code        string
+	Name        string // of this computer, 1 to 64 bytes
+	Listen      []string
+	HostOptions HostOptions
+	// Show tells the person the four words to compare, and who invited.
+	Show func(words [4]string, inviter string)
+}
+
+// Joined is the fleet that this computer now belongs to.
+type Joined struct {
+	Fleet       ledger.TID
+	Inviter     ledger.Device
+	InviterName string
+	Roster      []*ledger.Record // verified; what they mean is the fold's business
+	Addrs       []string         // where the inviter was reached
+}
+
+// Join asks the computer that made a code to let this one in. The code names that computer's key, so
+// nobody can stand between the two.
+func Join(ctx context.Context, o JoinOptions) (Joined, error) {
+	code, err := ledger.ParseInviteCode(o.Code)
+	if err != nil {
+		return Joined{}, err
+	}
+	if code.Kind != ledger.InviteComputer {
+		return Joined{}, fmt.Errorf("%w: it is for a lane to another developer", ErrWrongCode)
+	}
+	inviter, err := peerOf(code.Inviter)
+	if err != nil {
+		return Joined{}, fmt.Errorf("%w: %v", ErrWrongCode, err)
+	}
+	g := newGate()
+	g.all = true
+	h, err := newHost(o.Identity, o.Listen, g, o.HostOptions)
+	if err != nil {
+		return Joined{}, err
+	}
+	joined, err := ask(ctx, h, inviter, code, o)
+	return joined, errors.Join(err, h.Close())
+}
+
+func ask(ctx context.Context, h host.Host, inviter peer.ID, code ledger.InviteCode, o JoinOptions) (Joined, error) {
+	var addrs []ma.Multiaddr
+	for _, b := range code.Addrs {
+		a, err := ma.NewMultiaddrBytes(b)
+		if err != nil {
+			return Joined{}, fmt.Errorf("%w: an address in it cannot be read", ErrWrongCode)
+		}
+		addrs = append(addrs, a)
+	}
+	if err := h.Connect(ctx, peer.AddrInfo{ID: inviter, Addrs: addrs}); err != nil {
+		return Joined{}, fmt.Errorf("%w: %v", ErrUnreachable, err)
+	}
+	s, err := h.NewStream(ctx, inviter, pairProtocol)
+	if err != nil {
+		return Joined{}, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled): %v", ErrUnreachable, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
+	defer stop()
+	j := joining{p: pairing{s: s, r: bufio.NewReader(s)}, code: code, o: o}
+	out, err := j.run()
+	if err != nil {
+		_ = s.Reset() // nothing more comes of it
+		return Joined{}, err
+	}
+	_ = s.Close() // all was read
+	for _, a := range h.Peerstore().Addrs(inviter) {
+		out.Addrs = append(out.Addrs, a.String())
+	}
+	return out, nil
+}
+
+// joining is the joiner's side of the protocol.
+type joining struct {
+	p    pairing
+	code ledger.InviteCode
+	o    JoinOptions
+}
+
+func (j *joining) run() (Joined, error) {
+	me := j.o.Identity.Device()
+	f, err := j.p.read(ioTimeout)
+	if err != nil {
+		return Joined{}, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled)", ErrSpentCode)
+	}
+	challenge, ok := f.(*ledger.Challenge)
+	if !ok {
+		return Joined{}, errPeer
+	}
+	n := ledger.Nonces{Challenge: challenge.Nonce}
+	if _, err := rand.Read(n.Join[:]); err != nil {
+		return Joined{}, err
+	}
+	join := &ledger.Join{Version: 1, Invite: j.code.ID(), Name: j.o.Name, Nonce: n.Join, MAC: j.code.JoinMAC(me, n, j.o.Name)}
+	if err := j.p.write(join); err != nil {
+		return Joined{}, err
+	}
+	if f, err = j.p.read(ioTimeout); err != nil {
+		return Joined{}, err
+	}
+	welcome, ok := f.(*ledger.Welcome)
+	if !ok {
+		return Joined{}, fmt.Errorf("%w or used already", ErrWrongCode)
+	}
+	accept := &ledger.Accept{}
+	statement := ledger.JoinStatement(welcome.Fleet, j.code.ID(), j.code.Inviter)
+	copy(accept.Accept[:], ed25519.Sign(j.o.Identity.Key(), statement))
+	if err := j.p.write(accept); err != nil {
+		return Joined{}, err
+	}
+	if j.o.Show != nil {
+		j.o.Show(wordsOf(j.code.WordBits(me, n)), welcome.Name)
+	}
+	out := Joined{Fleet: welcome.Fleet, Inviter: j.code.Inviter, InviterName: welcome.Name}
+	out.Roster, err = j.roster(welcome.Fleet)
+	return out, err
+}
+
+// roster reads the fleet's records, which come once the other person has said yes.
+func (j *joining) roster(fleet ledger.TID) ([]*ledger.Record, error) {
+	var out []*ledger.Record
+	for {
+		f, err := j.p.read(personMax)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrRefused, err)
+		}
+		switch f := f.(type) {
+		case *ledger.Records:
+			if f.Ledger != fleet || f.Family != ledger.Roster || len(out)+len(f.Wires) > rosterMax {
+				return nil, errPeer
+			}
+			records, err := verified(f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, records...)
+		case *ledger.Bye:
+			if f.Code != ledger.ByeDone {
+				return nil, ErrRefused
+			}
+			return out, nil
+		default:
+			return nil, errPeer
+		}
+	}
+}

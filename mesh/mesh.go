@@ -1,0 +1,276 @@
+package mesh
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// ErrPortTaken says that another program listens where this computer wants to.
+var ErrPortTaken = errors.New("the port is taken")
+
+// Book is what the mesh needs of the ledgers. Its methods are called from many goroutines.
+type Book interface {
+	// Receive stores records of one ledger family, parsed and with verified signatures, durably. An
+	// error ends the exchange that brought them.
+	Receive(ctx context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error
+	// Visible lists the ledgers that a peer may see.
+	Visible(peer ledger.Device) []ledger.Listing
+	// Heads is how far a ledger is held, read at that moment.
+	Heads(tid ledger.TID) ([]ledger.Head, error)
+	// From is up to max wires of a chain, in order.
+	From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error)
+	// Family is the family of a ledger that is held.
+	Family(tid ledger.TID) (ledger.Family, bool)
+}
+
+// Peer is a member and where it was last reached.
+type Peer struct {
+	Device ledger.Device
+	Addrs  []string
+}
+
+// HostOptions replaces the transports; it is the simulator's seam. nil is QUIC and TCP.
+type HostOptions func() []libp2p.Option
+
+// Config is what a mesh is started with.
+type Config struct {
+	Identity    Identity
+	Fleet       ledger.TID
+	Inc         ledger.Incarnation
+	Listen      []string // multiaddresses
+	Book        Book
+	Peers       func() []Peer // the other members
+	Made        func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	Wall        func() time.Time
+	Logger      *slog.Logger
+	Heartbeat   time.Duration // of gossip; 0 is a second
+	SyncEvery   time.Duration // mean time between two catch-ups without news; 0 is a minute
+	HostOptions HostOptions
+}
+
+// EventKind says what happened.
+type EventKind int
+
+// The kinds of events.
+const (
+	PeerUp EventKind = iota + 1
+	PeerDown
+	Synced   // a catch-up ended; Clean if both sides now hold the same
+	ClockOff // the peer's clock is more than ten minutes off
+)
+
+// clockOffMax is how far a peer's clock may be off before it is told.
+const clockOffMax = 10 * time.Minute
+
+// Event is something that happened on the mesh.
+type Event struct {
+	Kind     EventKind
+	Device   ledger.Device
+	Addrs    []string // PeerUp: where it listens
+	Clean    bool
+	Received int // Synced: records that it brought
+}
+
+// eventsMax bounds what waits for the reader of events; the oldest is dropped, since each only says "look".
+const eventsMax = 256
+
+// Mesh is one computer's connections.
+type Mesh struct {
+	c      Config
+	host   host.Host
+	gate   *gate
+	topic  *pubsub.Topic
+	sub    *pubsub.Subscription
+	events chan Event
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	inbox  chan *ledger.Record
+	redial chan struct{}
+
+	mu       sync.Mutex
+	status   map[ledger.Device]*PeerStatus
+	addrs    map[ledger.Device][]ma.Multiaddr
+	sessions map[ledger.Device]bool // catch-ups that this side began
+	asked    map[ledger.TID]bool
+	askTimer *time.Timer
+	invite   *Invitation
+}
+
+// PeerStatus is what is known of a connection.
+type PeerStatus struct {
+	Device    ledger.Device
+	Connected bool
+	Transport string // "quic", "tcp" or "memory"
+	Addr      string
+	LastSeen  time.Time
+	Inc       ledger.Incarnation // of its process, from its last greeting
+}
+
+// Start listens and begins to connect to the members.
+func Start(ctx context.Context, c Config) (*Mesh, error) {
+	if c.Heartbeat == 0 {
+		c.Heartbeat = time.Second
+	}
+	if c.SyncEvery == 0 {
+		c.SyncEvery = time.Minute
+	}
+	if c.Wall == nil {
+		c.Wall = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	m := &Mesh{c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
+		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, addrs: map[ledger.Device][]ma.Multiaddr{},
+		sessions: map[ledger.Device]bool{}, asked: map[ledger.TID]bool{}}
+	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	var err error
+	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
+		m.cancel()
+		return nil, err
+	}
+	if err := m.joinGossip(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	m.host.SetStreamHandler(syncProtocol, m.members(m.answerSync))
+	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
+	m.host.SetStreamHandler(pairProtocol, m.answerPair)
+	m.host.Network().Notify(&network.NotifyBundle{
+		ConnectedF:    func(_ network.Network, conn network.Conn) { m.connected(conn) },
+		DisconnectedF: func(_ network.Network, conn network.Conn) { m.disconnected(conn) },
+	})
+	m.work.Go(m.readGossip)
+	m.work.Go(m.storeGossip)
+	m.work.Go(m.keepDialling)
+	m.work.Go(m.keepSyncing)
+	return m, nil
+}
+
+// newHost is a libp2p host with the traps of closed laptops defused: the detector of UDP black holes is
+// off, since dialling the absent would make a healthy computer refuse to dial at all.
+func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Host, error) {
+	key, err := id.libp2p()
+	if err != nil {
+		return nil, err
+	}
+	opts := []libp2p.Option{libp2p.Identity(key), libp2p.ListenAddrStrings(listen...), libp2p.ConnectionGater(g),
+		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil), libp2p.DisableRelay(),
+		libp2p.DisableMetrics(), libp2p.UserAgent("parley/1")}
+	if custom != nil {
+		opts = append(opts, custom()...)
+	}
+	h, err := libp2p.New(opts...)
+	if err != nil && strings.Contains(err.Error(), "address already in use") {
+		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), ErrPortTaken)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), err)
+	}
+	return h, nil
+}
+
+// Close ends every connection and goroutine.
+func (m *Mesh) Close() error {
+	m.cancel()
+	if m.sub != nil {
+		m.sub.Cancel()
+	}
+	m.mu.Lock()
+	if m.askTimer != nil {
+		m.askTimer.Stop()
+	}
+	invite := m.invite
+	m.mu.Unlock()
+	if invite != nil {
+		invite.Cancel()
+	}
+	err := m.host.Close()
+	m.work.Wait()
+	return err
+}
+
+// Events tells what happens.
+func (m *Mesh) Events() <-chan Event { return m.events }
+
+func (m *Mesh) tell(e Event) {
+	for {
+		select {
+		case m.events <- e:
+			return
+		default:
+		}
+		select {
+		case <-m.events: // the oldest makes room
+		default:
+		}
+	}
+}
+
+// SetMembers says who belongs to the fleet now. Connections to anybody else are closed.
+func (m *Mesh) SetMembers(devices []ledger.Device) {
+	peers := map[peer.ID]bool{}
+	for _, d := range devices {
+		if p, err := peerOf(d); err == nil {
+			peers[p] = true
+		}
+	}
+	if !m.gate.set(peers) {
+		return
+	}
+	for _, p := range m.host.Network().Peers() {
+		if !m.gate.member(p) && !m.gate.guests() {
+			_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
+		}
+	}
+	m.dialNow()
+}
+
+// Addrs is where this computer listens.
+func (m *Mesh) Addrs() []string {
+	var out []string
+	for _, a := range m.host.Addrs() {
+		out = append(out, a.String())
+	}
+	return out
+}
+
+// Peers is what is known of each connection, in the order in which the peers were first seen.
+func (m *Mesh) Peers() []PeerStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]PeerStatus, 0, len(m.status))
+	for _, s := range m.status {
+		out = append(out, *s)
+	}
+	return sorted(out)
+}
+
+// members lets a stream through if it comes from a member.
+func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.StreamHandler {
+	return func(s network.Stream) {
+		d, ok := deviceOf(s.Conn().RemotePeer())
+		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
+			_ = s.Reset() // a stranger's stream
+			return
+		}
+		m.work.Go(func() { handle(s, d) })
+	}
+}
+
+func topicOf(fleet ledger.TID) string { return "/parley/1/f/" + hex.EncodeToString(fleet[:16]) }

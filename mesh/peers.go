@@ -1,0 +1,169 @@
+package mesh
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// How often absent members are dialled, and how long one try may take.
+const (
+	redialEvery = 30 * time.Second
+	dialTimeout = 15 * time.Second
+)
+
+// connected notes a new connection and greets the peer.
+func (m *Mesh) connected(conn network.Conn) {
+	p := conn.RemotePeer()
+	d, ok := deviceOf(p)
+	if !ok || !m.gate.member(p) {
+		return
+	}
+	m.mu.Lock()
+	s := m.status[d]
+	if s == nil {
+		s = &PeerStatus{Device: d}
+		m.status[d] = s
+	}
+	first := !s.Connected
+	s.Connected, s.Transport, s.Addr, s.LastSeen = true, transportOf(conn.RemoteMultiaddr()), conn.RemoteMultiaddr().String(), m.c.Wall()
+	m.mu.Unlock()
+	if !first {
+		return
+	}
+	m.work.Go(func() { m.greet(p, d) })
+}
+
+// greet tells of the peer once it has said where it listens, and catches up with it: at once, and again
+// when gossip has had time to form, since what was published in between may have reached nobody.
+func (m *Mesh) greet(p peer.ID, d ledger.Device) {
+	if m.ctx.Err() != nil {
+		return
+	}
+	m.catchUp(d)
+	addrs := m.host.Peerstore().Addrs(p)
+	m.mu.Lock()
+	if len(addrs) > 0 {
+		m.addrs[d] = addrs
+	}
+	m.mu.Unlock()
+	var texts []string
+	for _, a := range addrs {
+		texts = append(texts, a.String())
+	}
+	slices.Sort(texts)
+	m.tell(Event{Kind: PeerUp, Device: d, Addrs: texts})
+	if m.pause(2*m.c.Heartbeat) == nil {
+		m.catchUp(d)
+	}
+}
+
+func (m *Mesh) disconnected(conn network.Conn) {
+	d, ok := deviceOf(conn.RemotePeer())
+	if !ok || m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
+		return
+	}
+	m.mu.Lock()
+	s := m.status[d]
+	if s != nil {
+		s.Connected, s.LastSeen = false, m.c.Wall()
+	}
+	m.mu.Unlock()
+	if s != nil {
+		m.tell(Event{Kind: PeerDown, Device: d})
+	}
+}
+
+func transportOf(a ma.Multiaddr) string {
+	switch text := a.String(); {
+	case strings.Contains(text, "/quic"):
+		return "quic"
+	case strings.Contains(text, "/tcp/"):
+		return "tcp"
+	}
+	return "memory"
+}
+
+// dialNow lets absent members be dialled at once.
+func (m *Mesh) dialNow() {
+	select {
+	case m.redial <- struct{}{}:
+	default: // it is asked for already
+	}
+}
+
+// keepDialling dials every absent member again and again.
+func (m *Mesh) keepDialling() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-m.redial:
+		case <-m.ctx.Done():
+			return
+		}
+		m.dialAll()
+		timer.Reset(redialEvery)
+	}
+}
+
+func (m *Mesh) dialAll() {
+	for _, p := range m.c.Peers() {
+		id, err := peerOf(p.Device)
+		if err != nil || !m.gate.member(id) || m.host.Network().Connectedness(id) == network.Connected {
+			continue
+		}
+		addrs := m.addressesOf(p)
+		if len(addrs) == 0 {
+			continue
+		}
+		m.work.Go(func() { m.dial(id, addrs) })
+	}
+}
+
+// dial clears libp2p's memory of failures first: a laptop that was closed is not a broken one.
+func (m *Mesh) dial(id peer.ID, addrs []ma.Multiaddr) {
+	if s, ok := m.host.Network().(*swarm.Swarm); ok {
+		s.Backoff().Clear(id)
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, dialTimeout)
+	defer cancel()
+	if err := m.host.Connect(ctx, peer.AddrInfo{ID: id, Addrs: addrs}); err != nil {
+		m.c.Logger.Debug("dial", "peer", id.String(), "error", err)
+	}
+}
+
+// addressesOf is where a member may be: as the node remembers it, and as it said itself since.
+func (m *Mesh) addressesOf(p Peer) []ma.Multiaddr {
+	m.mu.Lock()
+	out := slices.Clone(m.addrs[p.Device])
+	m.mu.Unlock()
+	for _, text := range p.Addrs {
+		a, err := ma.NewMultiaddr(text)
+		if err == nil && !slices.ContainsFunc(out, a.Equal) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// pause waits, or reports that the mesh ends.
+func (m *Mesh) pause(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-m.ctx.Done():
+		return m.ctx.Err()
+	}
+}

@@ -1,0 +1,147 @@
+package mesh
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// pieceMax is how many wires are read from disk at once; frameRoom is what a frame holds of them, beside
+// its own fields.
+const (
+	pieceMax  = 256
+	frameRoom = ledger.FrameBytesMax - 512
+)
+
+// sendRecords sends what the peer lacks of one ledger, chain by chain, in order.
+func (x *exchange) sendRecords(h *ledger.Have) error {
+	heads, err := x.m.c.Book.Heads(h.Ledger)
+	if err != nil || !x.shown(h.Ledger) {
+		return err
+	}
+	family, ok := x.m.c.Book.Family(h.Ledger)
+	if !ok {
+		return nil
+	}
+	there := make(map[ledger.Chain]uint64, len(h.Positions))
+	for _, p := range h.Positions {
+		there[ledger.Chain{Device: p.Device, Inc: p.Inc}] = p.Next
+	}
+	out := framing{x: x, f: ledger.Records{Ledger: h.Ledger, Family: family}}
+	for _, head := range heads {
+		for next := there[head.Chain]; next < head.Next; {
+			wires, err := x.m.c.Book.From(h.Ledger, head.Chain, next, pieceMax)
+			if err != nil {
+				return err
+			}
+			if len(wires) == 0 {
+				break
+			}
+			next += uint64(len(wires))
+			for _, w := range wires {
+				if err := out.add(w); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return out.flush()
+}
+
+// shown reports whether the peer may see a ledger.
+func (x *exchange) shown(tid ledger.TID) bool {
+	for _, l := range x.mine {
+		if l.Ledger == tid {
+			return true
+		}
+	}
+	return false
+}
+
+// framing fills frames with wires.
+type framing struct {
+	x    *exchange
+	f    ledger.Records
+	size int
+}
+
+func (o *framing) add(wire []byte) error {
+	if o.size+len(wire)+3 > frameRoom {
+		if err := o.flush(); err != nil {
+			return err
+		}
+	}
+	o.f.Wires = append(o.f.Wires, wire)
+	o.size += len(wire) + 3
+	return nil
+}
+
+func (o *framing) flush() error {
+	if len(o.f.Wires) == 0 {
+		return nil
+	}
+	err := o.x.write(&o.f)
+	o.f.Wires, o.size = nil, 0
+	return err
+}
+
+// readRecords takes what the peer sends, stored frame by frame, so that an exchange that breaks off has
+// not been for nothing.
+func (x *exchange) readRecords() error {
+	for {
+		f, err := x.read()
+		if err != nil {
+			return err
+		}
+		switch f := f.(type) {
+		case *ledger.Records:
+			records, err := verified(f)
+			if err != nil {
+				return err
+			}
+			if err := x.m.c.Book.Receive(x.m.ctx, x.with, f.Family, records); err != nil {
+				return err
+			}
+			x.received += len(records)
+		case *ledger.Bye:
+			return nil
+		default:
+			return fmt.Errorf("%w: want records, got %T", errPeer, f)
+		}
+	}
+}
+
+// verified parses a frame's records and checks their signatures, on every core.
+func verified(f *ledger.Records) ([]*ledger.Record, error) {
+	out := make([]*ledger.Record, len(f.Wires))
+	workers := min(runtime.GOMAXPROCS(0), len(f.Wires))
+	faults := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < len(f.Wires) && faults[w] == nil; i += workers {
+				out[i], faults[w] = one(f, f.Wires[i])
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errPeer, err)
+		}
+	}
+	return out, nil
+}
+
+func one(f *ledger.Records, wire []byte) (*ledger.Record, error) {
+	r, err := ledger.Parse(wire)
+	if err != nil {
+		return nil, err
+	}
+	if r.Ledger != f.Ledger {
+		return nil, fmt.Errorf("a record of ledger %s among those of %s", r.Ledger.Short(), f.Ledger.Short())
+	}
+	return r, r.Verify(f.Family)
+}
