@@ -170,11 +170,11 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := presence.Public(dir)
+	persons, err := presence.NewVerifier(dir, presence.VerifierOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{memory: &memory{persons: presence.NewVerifier(public, false)}, socket: filepath.Join(private(t), "s"), signer: signer, refused: make(chan string, 100)}
+	s := &served{memory: &memory{persons: persons}, socket: filepath.Join(private(t), "s"), signer: signer, refused: make(chan string, 100)}
 	listener, err := api.Listen(s.socket)
 	if err != nil {
 		t.Fatal(err)

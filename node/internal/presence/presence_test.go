@@ -29,11 +29,11 @@ func home(t *testing.T) (dir string, signer presence.Signer, verifier *presence.
 
 func verify(t *testing.T, dir string, demo bool) *presence.Verifier {
 	t.Helper()
-	public, err := presence.Public(dir)
+	v, err := presence.NewVerifier(dir, presence.VerifierOptions{Demo: demo})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return presence.NewVerifier(public, demo)
+	return v
 }
 
 func challenge(t *testing.T, v *presence.Verifier, act presence.Act) presence.Act {
@@ -129,13 +129,19 @@ func TestOnlyADemoTakesADemosProof(t *testing.T) { // D-24
 	if err := demo.Check(push, signer.Prove(challenge(t, demo, push))); err != nil {
 		t.Errorf("demo, with the passphrase: %v", err)
 	}
-	keyless := presence.NewVerifier(nil, true)
+	keyless := verify(t, t.TempDir(), true)
 	if err := keyless.Check(push, signer.Prove(challenge(t, keyless, push))); !errors.Is(err, presence.ErrNoKey) {
 		t.Errorf("demo without a key, with a passphrase: %v, want ErrNoKey", err)
 	}
 	bare := presence.Proof{Kind: presence.KindDemo, Nonce: "00"}
 	if err := demo.Check(push, bare); !errors.Is(err, presence.ErrStale) {
 		t.Errorf("demo, nonce made up: %v, want ErrStale", err)
+	}
+}
+
+func TestARealNodeNeedsAnApprovalKey(t *testing.T) {
+	if _, err := presence.NewVerifier(t.TempDir(), presence.VerifierOptions{}); !errors.Is(err, presence.ErrNoKey) {
+		t.Errorf("%v, want ErrNoKey", err)
 	}
 }
 

@@ -35,6 +35,7 @@ var (
 type Verifier struct {
 	public ed25519.PublicKey // nil: no passphrase proves anything
 	demo   bool
+	now    func() time.Time
 
 	mu     sync.Mutex
 	nonces map[string]issued
@@ -47,11 +48,27 @@ type issued struct {
 	used bool
 }
 
-// NewVerifier checks proofs against the public half of the approval key; without one, nil, no passphrase
-// proves anything. With demo set it also takes proofs of [KindDemo]; a node that a person relies on never
-// sets it.
-func NewVerifier(public ed25519.PublicKey, demo bool) *Verifier {
-	return &Verifier{public: public, demo: demo, nonces: map[string]issued{}}
+// VerifierOptions is what a verifier is made with. The zero value is a real node's.
+type VerifierOptions struct {
+	// Demo takes proofs of [KindDemo] as well. A node that a person relies on never sets it.
+	Demo bool
+	// Now is the wall clock; nil is the machine's.
+	Now func() time.Time
+}
+
+// NewVerifier checks proofs against the public half of the approval key of dir. Without a key there, which
+// only a demo may do, no passphrase proves anything.
+func NewVerifier(dir string, o VerifierOptions) (*Verifier, error) {
+	v := &Verifier{demo: o.Demo, now: o.Now, nonces: map[string]issued{}}
+	if v.now == nil {
+		v.now = time.Now
+	}
+	public, err := Public(dir)
+	if err != nil && !(o.Demo && errors.Is(err, ErrNoKey)) {
+		return nil, err
+	}
+	v.public = public
+	return v, nil
 }
 
 // Challenge gives out the nonce with which act (its Nonce is ignored) can be proved in the next
@@ -64,7 +81,7 @@ func (v *Verifier) Challenge(act Act) (string, error) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	now := time.Now()
+	now := v.now()
 	v.forget(now)
 	if len(v.nonces) >= noncesMax {
 		return "", ErrBusy
@@ -109,7 +126,7 @@ func (v *Verifier) Check(act Act, p Proof) error {
 func (v *Verifier) spend(act Act) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.forget(time.Now())
+	v.forget(v.now())
 	n, ok := v.nonces[act.Nonce]
 	switch {
 	case !ok:
