@@ -51,13 +51,14 @@ type Options struct {
 
 // Store is one open ledger store. Its methods may be called from several goroutines.
 type Store struct {
-	db       *badger.DB
-	o        Options
-	salvaged string
-	jobs     chan job
-	done     chan struct{}
-	closing  chan struct{}
-	once     sync.Once
+	db        *badger.DB
+	o         Options
+	salvaged  string
+	temporary string // directory that Close removes
+	jobs      chan job
+	done      chan struct{}
+	closing   chan struct{}
+	once      sync.Once
 
 	mu      sync.RWMutex
 	ledgers map[ledger.TID]*book
@@ -164,7 +165,11 @@ func (s *Store) Salvaged() string { return s.salvaged }
 func (s *Store) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	<-s.done
-	return s.db.Close()
+	err := s.db.Close()
+	if s.temporary != "" {
+		err = errors.Join(err, os.RemoveAll(s.temporary))
+	}
+	return err
 }
 
 // room refuses to write when the disk is almost full: Badger would end the process with a signal that

@@ -1,0 +1,224 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/ledger/disk"
+	"github.com/parley-mesh/parley/mesh"
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/core"
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+// inviteFor is how long a code serves.
+const inviteFor = 10 * time.Minute
+
+// invitations is the one invitation that may be open.
+type invitations struct {
+	mu   sync.Mutex
+	open *invitation
+}
+
+// invitation is one code and how far it has come.
+type invitation struct {
+	id      string
+	pairing *mesh.Invitation
+	mu      sync.Mutex
+	state   api.InviteState
+	bell    api.Bell
+	yes     chan bool // the person's answer; holds one
+}
+
+func (i *invitation) set(s api.InviteState) {
+	i.mu.Lock()
+	i.state = s
+	i.mu.Unlock()
+	i.bell.Ring()
+}
+
+func (i *invitation) now() api.InviteState {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.state
+}
+
+// inviter is the running node as [api.Inviter].
+type inviter struct{ n *Node }
+
+var _ api.Inviter = inviter{}
+
+// Invite opens an invitation; one that was open is cancelled.
+func (v inviter) Invite(_ context.Context, p presence.Proof) (api.Invitation, error) {
+	n := v.n
+	if err := n.persons.Check(api.InviteAct(), p); err != nil {
+		return api.Invitation{}, err
+	}
+	n.invites.mu.Lock()
+	defer n.invites.mu.Unlock()
+	if n.invites.open != nil {
+		n.invites.open.pairing.Cancel()
+	}
+	i := &invitation{state: api.InviteState{State: api.InviteWaiting}, yes: make(chan bool, 1)}
+	pairing, err := n.mesh.Invite(mesh.InviteOptions{TTL: inviteFor, Name: n.cfg.Name, Spend: n.spend,
+		Confirm: i.confirm, Add: n.admit})
+	if err != nil {
+		return api.Invitation{}, err
+	}
+	i.pairing = pairing
+	code, err := ledger.ParseInviteCode(pairing.Code())
+	if err != nil {
+		return api.Invitation{}, err
+	}
+	id := code.ID()
+	i.id = fmt.Sprintf("%x", id[:8])
+	n.invites.open = i
+	n.work.Go(func() { n.follow(i) })
+	return api.Invitation{ID: i.id, Code: pairing.Code(), Expires: n.wall().Add(inviteFor)}, nil
+}
+
+// follow waits for an invitation's end.
+func (n *Node) follow(i *invitation) {
+	ctx, cancel := context.WithTimeout(context.Background(), inviteFor+time.Minute)
+	defer cancel()
+	stop := context.AfterFunc(ctx, i.pairing.Cancel)
+	defer stop()
+	go func() { // ends with ctx
+		select {
+		case <-n.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	paired, err := i.pairing.Wait(ctx)
+	if err != nil {
+		i.set(api.InviteState{State: api.InviteFailed, Text: err.Error()})
+		return
+	}
+	i.set(api.InviteState{State: api.InviteJoined, Name: paired.Name})
+}
+
+// confirm shows the name and words of the computer that asks, and waits for the person.
+func (i *invitation) confirm(ctx context.Context, name string, words [4]string) (bool, error) {
+	i.set(api.InviteState{State: api.InviteAsking, Name: name, Words: words})
+	select {
+	case yes := <-i.yes:
+		return yes, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// spentPrefix is where used invitations are remembered: a code serves once, over a crash too.
+const spentPrefix = "spent/"
+
+func (n *Node) spend(id ledger.Invite) error {
+	key := []byte(spentPrefix + fmt.Sprintf("%x", id))
+	have, err := n.store.Get(key)
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		return mesh.ErrSpentCode
+	}
+	_, err = n.store.Apply(disk.Batch{Put: []disk.Pair{{Key: key, Value: []byte{1}}}})
+	return err
+}
+
+// admit writes the records that make a computer one of the fleet, on the loop, and returns the roster.
+type admit struct {
+	device ledger.Device
+	add    *ledger.Add
+	name   string
+	to     chan shown[api.Outcome]
+}
+
+func (a admit) reply() chan shown[api.Outcome] { return a.to }
+
+func (a admit) on(n *Node) []core.Effect {
+	effects := n.append(core.Append{Ledger: n.fleet, Content: a.add, Deps: n.core.Roster().Heads})
+	if !n.core.Roster().Member(a.device) {
+		a.to <- shown[api.Outcome]{err: errors.New("the new computer's signature does not count")}
+		return effects
+	}
+	name := &ledger.Name{Device: a.device, Name: a.name}
+	effects = append(effects, n.append(core.Append{Ledger: n.fleet, Content: name, Deps: n.core.Roster().Heads})...)
+	a.to <- shown[api.Outcome]{}
+	return effects
+}
+
+func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error) {
+	add := &ledger.Add{Device: d, Invite: id, Accept: accept}
+	if _, err := ask(n, ctx, admit{d, add, name, make(chan shown[api.Outcome], 1)}); err != nil {
+		return nil, err
+	}
+	return n.store.Records(n.fleet)
+}
+
+func (n *Node) invitation(id string) (*invitation, error) {
+	n.invites.mu.Lock()
+	defer n.invites.mu.Unlock()
+	if n.invites.open == nil || n.invites.open.id != id {
+		return nil, fmt.Errorf("%s: %w", id, api.ErrNoInvite)
+	}
+	return n.invites.open, nil
+}
+
+// AwaitInvite waits for news of an invitation.
+func (v inviter) AwaitInvite(ctx context.Context, id, last string) (api.InviteState, error) {
+	i, err := v.n.invitation(id)
+	if err != nil {
+		return api.InviteState{}, err
+	}
+	for {
+		changed := i.bell.Changed()
+		if s := i.now(); s.State != last {
+			return s, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return i.now(), nil
+		case <-v.n.stopped:
+			return i.now(), errStopping
+		}
+	}
+}
+
+// ConfirmInvite lets the computer in whose name and words the person saw.
+func (v inviter) ConfirmInvite(_ context.Context, id string, p presence.Proof) (api.Outcome, error) {
+	i, err := v.n.invitation(id)
+	if err != nil {
+		return api.Outcome{}, err
+	}
+	s := i.now()
+	if s.State != api.InviteAsking {
+		return api.Outcome{}, fmt.Errorf("%s: %w", id, api.ErrNoInvite)
+	}
+	if err := v.n.persons.Check(api.ConfirmAct(id, s), p); err != nil {
+		return api.Outcome{}, err
+	}
+	select {
+	case i.yes <- true:
+	default: // answered already
+	}
+	return api.Outcome{Text: s.Name + " joins", Next: "parley status"}, nil
+}
+
+// CancelInvite lets nobody in by this code.
+func (v inviter) CancelInvite(_ context.Context, id string) (api.Outcome, error) {
+	i, err := v.n.invitation(id)
+	if err != nil {
+		return api.Outcome{}, err
+	}
+	select {
+	case i.yes <- false:
+	default: // answered already
+	}
+	i.pairing.Cancel()
+	return api.Outcome{Text: "the invitation is cancelled"}, nil
+}

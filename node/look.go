@@ -1,0 +1,322 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/core"
+	"github.com/parley-mesh/parley/node/internal/github"
+	"github.com/parley-mesh/parley/node/internal/worktree"
+)
+
+// look observes what the outside world says about a thread. Any failure is a passing one: it is told, and
+// nothing is concluded from it.
+func (n *Node) look(ctx context.Context, e core.Look) core.Input {
+	l := looking{n: n, s: e.State, open: e.State.Open}
+	if err := l.run(ctx); err != nil {
+		return core.Looked{Thread: e.Thread, Err: err.Error()}
+	}
+	return core.Looked{Thread: e.Thread, Look: l.out}
+}
+
+// looking is one observation in the making.
+type looking struct {
+	n     *Node
+	s     *thread.State
+	open  *ledger.Open
+	w     *workspace
+	tip   worktree.OID
+	head  worktree.OID // pull request head as fetched; "" when GitHub no longer names it
+	paths []string
+	out   thread.Look
+}
+
+func (l *looking) run(ctx context.Context) error {
+	var err error
+	if l.w, err = l.n.workspaceOf(l.open.Host, l.open.Repo); err != nil {
+		return err
+	}
+	l.out.At, l.out.For = l.n.wall(), l.s.Head()
+	if l.s.Ready != nil {
+		l.out.ForReady = l.s.Ready.ID
+	}
+	for _, f := range l.open.Files {
+		l.paths = append(l.paths, string(f.Path))
+	}
+	if err := l.lookAtGitHub(ctx); err != nil || l.out.Pull.Gone {
+		return err
+	}
+	for _, step := range []func(context.Context) error{l.verifyOpen, l.lookHere, l.tryMerge, l.verifyReady, l.verifyFinal} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAtGitHub reads the pull request and fetches the two branches. GitHub's pages lag behind its
+// branches; while the two disagree nothing can be told.
+func (l *looking) lookAtGitHub(ctx context.Context) error {
+	p, err := l.n.gh.Pull(ctx, l.w.owner, l.w.name, int(l.open.Pull))
+	if errors.Is(err, github.ErrNotFound) {
+		l.out.Pull = thread.Pull{Known: true, Gone: true}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.out.Pull = thread.Pull{Known: true, Open: p.State == "open" && !p.Merged, Merged: p.Merged, MergeCommit: oid(p.MergeCommit),
+		Head: oid(p.HeadOID), HeadRef: p.HeadRef, Base: p.BaseRef}
+	fetched, err := l.w.fetch(ctx, l.open.Pull)
+	if err != nil {
+		return err
+	}
+	l.tip, l.head = fetched.Base, fetched.Heads[l.open.Pull]
+	l.out.Tip = oid(l.tip)
+	if l.out.Pull.Open && oid(l.head) != l.out.Pull.Head {
+		return fmt.Errorf("pull request %d: GitHub shows head %s and serves %s; it is catching up", l.open.Pull, p.HeadOID, l.head)
+	}
+	return nil
+}
+
+// verifyOpen checks everything that the open says against what was fetched from GitHub.
+func (l *looking) verifyOpen(ctx context.Context) error {
+	base, head, fork := hexOID(l.open.BaseHead), hexOID(l.open.Head), hexOID(l.open.MergeBase)
+	on, err := l.w.mirror.IsAncestor(ctx, base, l.tip)
+	if err != nil || !on {
+		return l.unverified("the base commit it names is not on "+l.open.Base, err)
+	}
+	for _, commit := range []worktree.OID{head, fork} {
+		have, err := l.w.mirror.CommitExists(ctx, commit)
+		if err != nil {
+			return err
+		}
+		if !have {
+			l.out.Open, l.out.OpenWhy = thread.CannotTell, "a commit that it names has not been fetched from GitHub"
+			return nil
+		}
+	}
+	onBase, err := l.w.mirror.Entries(ctx, base, l.paths)
+	if err != nil {
+		return err
+	}
+	onHead, err := l.w.mirror.Entries(ctx, head, l.paths)
+	if err != nil {
+		return err
+	}
+	for _, f := range l.open.Files {
+		b, h := onBase[string(f.Path)], onHead[string(f.Path)]
+		if oid(b.OID) != f.Master || b.Mode != fmt.Sprintf("%o", f.Mode) || oid(h.OID) != f.Pull {
+			l.out.Open, l.out.OpenWhy = thread.No, "the versions it names of "+string(f.Path)+" are not those on GitHub"
+			return nil
+		}
+	}
+	l.out.Open = thread.Yes
+	return nil
+}
+
+func (l *looking) unverified(why string, err error) error {
+	l.out.Open, l.out.OpenWhy = thread.No, why
+	return err
+}
+
+// lookHere classifies each file of the thread in this computer's checkout.
+func (l *looking) lookHere(ctx context.Context) error {
+	state, err := l.w.checkout.State(ctx)
+	if err != nil {
+		return err
+	}
+	l.out.OnBase, l.out.Busy = state.Branch == l.open.Base, state.Busy
+	if l.out.Author, err = l.n.authored(ctx, l.w, int64(l.open.Author), hexOID(l.open.Head)); err != nil {
+		return err
+	}
+	onTip, err := l.w.mirror.Entries(ctx, l.tip, l.paths)
+	if err != nil {
+		return err
+	}
+	for _, f := range l.open.Files {
+		file, err := l.file(ctx, f, onTip[string(f.Path)])
+		if err != nil {
+			return err
+		}
+		l.out.Files = append(l.out.Files, file)
+	}
+	return nil
+}
+
+func (l *looking) file(ctx context.Context, f ledger.File, tip worktree.Entry) (thread.File, error) {
+	path := string(f.Path)
+	out := thread.File{Tip: oid(tip.OID), Executable: tip.Mode == "100755"}
+	known, err := l.n.knownSet(ctx, l.w, l.tip, l.open, f, l.out.Open)
+	if err != nil {
+		return out, err
+	}
+	class, lines, err := l.w.checkout.Classify(ctx, known, path, worktree.Versions{Master: tip.OID, Pull: hexOID(f.Pull)}, l.open.Base)
+	if err != nil {
+		return out, err
+	}
+	out.Class, out.Lines = ledger.Class(class), lines
+	three, err := l.w.checkout.Inspect(ctx, path)
+	if err != nil {
+		return out, err
+	}
+	out.Here = oid(three.Work.OID)
+	out.Replaceable = l.out.OnBase && three.Odd == "" && known.Has(three.Head.OID) && known.Has(three.Index.OID) && known.Has(three.Work.OID)
+	return out, nil
+}
+
+// knownSet is what GitHub has of a path (D-9): everything on the base branch, every head seen of the pull
+// request, and the versions of a verified open.
+func (n *Node) knownSet(ctx context.Context, w *workspace, tip worktree.OID, o *ledger.Open, f ledger.File, verified thread.Verdict) (*worktree.Known, error) {
+	var extra []worktree.OID
+	if verified == thread.Yes {
+		for _, blob := range []ledger.OID{f.Base, f.Master, f.Pull} {
+			if blob != "" {
+				extra = append(extra, hexOID(blob))
+			}
+		}
+	}
+	return w.mirror.Known(ctx, tip, o.Pull, string(f.Path), extra...)
+}
+
+// authored reports whether this computer made a pull request (D-11): its author is the account signed in
+// here, and this clone made the head commit.
+func (n *Node) authored(ctx context.Context, w *workspace, author int64, head worktree.OID) (bool, error) {
+	me, err := n.gh.Whoami(ctx)
+	if err != nil {
+		return false, err
+	}
+	if me.ID != author {
+		return false, nil
+	}
+	return w.checkout.Authored(ctx, head)
+}
+
+// tryMerge asks git whether the pull request merges into the base branch as both now are.
+func (l *looking) tryMerge(ctx context.Context) error {
+	if !l.out.Pull.Open || l.head == "" {
+		return nil
+	}
+	v, err := l.w.mirror.Try(ctx, l.tip, l.head)
+	if err != nil {
+		return err
+	}
+	l.out.HeadClean = thread.No
+	if v.Clean {
+		l.out.HeadClean = thread.Yes
+	}
+	fork, err := l.w.mirror.MergeBase(ctx, l.tip, l.head)
+	if err != nil {
+		return err
+	}
+	l.out.HeadBase = oid(fork)
+	l.out.HeadFiles, err = l.blobs(ctx, l.head)
+	return err
+}
+
+// blobs is each file's version in a commit, in the order of the open.
+func (l *looking) blobs(ctx context.Context, commit worktree.OID) ([]ledger.OID, error) {
+	entries, err := l.w.mirror.Entries(ctx, commit, l.paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ledger.OID, len(l.paths))
+	for i, p := range l.paths {
+		out[i] = oid(entries[p].OID)
+	}
+	return out, nil
+}
+
+// verifyReady checks a final-ready: the head is what GitHub has, it merges cleanly, it holds the named
+// versions without new conflict markers, and no conflicted file has moved on the base since it was tested.
+func (l *looking) verifyReady(ctx context.Context) error {
+	r := l.s.Ready
+	if r == nil || !l.out.Pull.Open {
+		return nil
+	}
+	refuse := func(why string) error {
+		l.out.Ready, l.out.ReadyWhy = thread.No, why
+		return nil
+	}
+	switch {
+	case r.Head != l.out.Pull.Head:
+		return refuse("the pull request was pushed to since it was tested")
+	case l.out.HeadClean != thread.Yes:
+		return refuse("the updated pull request does not merge cleanly")
+	}
+	for i, f := range r.Files {
+		if l.out.HeadFiles[i] != f.Blob {
+			return refuse("it does not hold the version it names of " + l.paths[i])
+		}
+	}
+	then, err := l.blobs(ctx, hexOID(r.BaseHead))
+	if err != nil {
+		return err
+	}
+	for i := range l.paths {
+		if l.out.Files[i].Tip != then[i] {
+			return refuse(l.paths[i] + " changed on " + l.open.Base + " since it was tested")
+		}
+	}
+	marked, err := l.w.mirror.HasMarkers(ctx, l.head, l.paths, hexOID(l.open.Head), hexOID(l.open.BaseHead))
+	if err != nil {
+		return err
+	}
+	if len(marked) > 0 {
+		return refuse("it has new conflict markers in " + marked[0])
+	}
+	l.out.Ready = thread.Yes
+	return nil
+}
+
+// verifyFinal checks a final, and what a merged pull request published: the commit is on the base branch
+// that this computer fetched itself, and holds exactly the named versions.
+func (l *looking) verifyFinal(ctx context.Context) error {
+	if !l.out.Pull.Merged {
+		l.out.FinalWhy = "GitHub does not show the pull request as merged"
+		return nil
+	}
+	merged := hexOID(l.out.Pull.MergeCommit)
+	on, err := l.onBase(ctx, merged)
+	if err != nil || !on {
+		l.out.FinalWhy = "the merge commit is not on " + l.open.Base
+		return err
+	}
+	if l.out.Published, err = l.blobs(ctx, merged); err != nil || l.s.Final == nil {
+		return err
+	}
+	f := l.s.Final
+	commit := hexOID(f.Commit)
+	if on, err = l.onBase(ctx, commit); err != nil || !on {
+		l.out.Final, l.out.FinalWhy = thread.No, "the commit it names is not on "+l.open.Base
+		return err
+	}
+	if on, err = l.w.mirror.IsAncestor(ctx, merged, commit); err != nil || !on {
+		l.out.Final, l.out.FinalWhy = thread.No, "the commit it names does not hold the merge"
+		return err
+	}
+	named, err := l.blobs(ctx, commit)
+	if err != nil {
+		return err
+	}
+	for i, v := range f.Files {
+		if named[i] != v.Blob {
+			l.out.Final, l.out.FinalWhy = thread.No, "the version it names of "+l.paths[i]+" is not the one in the commit"
+			return nil
+		}
+	}
+	l.out.Final = thread.Yes
+	return nil
+}
+
+// onBase reports whether a commit is on the fetched base branch. One that was never fetched is not.
+func (l *looking) onBase(ctx context.Context, commit worktree.OID) (bool, error) {
+	have, err := l.w.mirror.CommitExists(ctx, commit)
+	if err != nil || !have {
+		return false, err
+	}
+	return l.w.mirror.IsAncestor(ctx, commit, l.tip)
+}

@@ -1,0 +1,264 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/ledger/disk"
+	"github.com/parley-mesh/parley/mesh"
+	"github.com/parley-mesh/parley/node/core"
+)
+
+// tickMax is how long the loop sleeps at most. Deadlines are wall times; a laptop that was suspended sees
+// at the next tick that more time has passed than it slept.
+const tickMax = 15 * time.Second
+
+// run is the loop. It returns when ctx ends or an append says that the store can no longer be trusted.
+func (n *Node) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		var effects []core.Effect
+		select {
+		case <-ctx.Done():
+			return nil
+		case in := <-n.inputs:
+			effects = n.core.Handle(in, n.wall())
+		case <-n.heard.news:
+			effects = n.hearAll()
+		case e := <-n.mesh.Events():
+			effects = n.meshEvent(e)
+		case c := <-n.calls:
+			effects = n.answer(c)
+		case <-timer.C:
+			effects = n.core.Handle(n.tick(), n.wall())
+		}
+		if err := n.perform(ctx, effects); err != nil {
+			return err
+		}
+		if err := n.saveCards(); err != nil {
+			return err
+		}
+		timer.Reset(n.sleep())
+	}
+}
+
+// tick is the passing of time, or a wake-up when more of it passed than the loop can have slept.
+func (n *Node) tick() core.Input {
+	now := n.wall()
+	slept := now.Sub(n.lastTick)
+	n.lastTick = now
+	if slept > 2*tickMax+time.Minute {
+		n.mesh.SyncNow()
+		return core.Woke{}
+	}
+	return core.Tick{}
+}
+
+func (n *Node) sleep() time.Duration {
+	now := n.wall()
+	n.lastTick = now
+	return min(max(n.core.Next(now).Sub(now), time.Millisecond), tickMax)
+}
+
+// heardSet is the ledgers that others wrote to since the loop last looked.
+type heardSet struct {
+	mu      sync.Mutex
+	ledgers []ledger.TID
+	news    chan struct{} // holds one signal; more would say nothing new
+}
+
+func (h *heardSet) add(tid ledger.TID) {
+	h.mu.Lock()
+	known := false
+	for _, t := range h.ledgers {
+		known = known || t == tid
+	}
+	if !known {
+		h.ledgers = append(h.ledgers, tid)
+	}
+	h.mu.Unlock()
+	select {
+	case h.news <- struct{}{}:
+	default: // a signal waits already
+	}
+}
+
+func (h *heardSet) take() []ledger.TID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.ledgers
+	h.ledgers = nil
+	return out
+}
+
+func (n *Node) hearAll() []core.Effect {
+	var out []core.Effect
+	for _, tid := range n.heard.take() {
+		out = append(out, n.hear(tid)...)
+	}
+	return out
+}
+
+// hear folds a ledger as the store now holds it.
+func (n *Node) hear(tid ledger.TID) []core.Effect {
+	records, err := n.store.Records(tid)
+	if err != nil || len(records) == 0 {
+		return nil
+	}
+	family, _ := n.family(tid)
+	out := n.core.Handle(core.Heard{Ledger: tid, Family: family, Records: records}, n.wall())
+	if tid == n.fleet {
+		n.roster.set(n.core.Roster())
+		n.mesh.SetMembers(n.core.Roster().Devices())
+		out = append(out, n.rehearThreads()...)
+	}
+	return out
+}
+
+// rehearThreads folds every conversation again: who may say what follows from the roster.
+func (n *Node) rehearThreads() []core.Effect {
+	entries, err := n.store.Ledgers()
+	if err != nil {
+		return nil
+	}
+	var out []core.Effect
+	for _, e := range entries {
+		if e.Family == ledger.Conversation {
+			out = append(out, n.hear(e.Listing.Ledger)...)
+		}
+	}
+	return out
+}
+
+func (n *Node) meshEvent(e mesh.Event) []core.Effect {
+	switch e.Kind {
+	case mesh.PeerUp:
+		n.rememberPeer(e.Device, e.Addrs)
+		return n.core.Handle(core.Peer{Device: e.Device}, n.wall())
+	case mesh.Synced:
+		return n.core.Handle(core.Peer{Device: e.Device, Synced: e.Clean}, n.wall())
+	}
+	return nil
+}
+
+// perform does what the core asked for, in order. Saved values that follow each other are one
+// transaction; an append is stored before anything that comes after it.
+func (n *Node) perform(ctx context.Context, effects []core.Effect) error {
+	var saves disk.Batch
+	for len(effects) > 0 {
+		e := effects[0]
+		effects = effects[1:]
+		if s, ok := e.(core.Save); ok {
+			if s.Value == nil {
+				saves.Delete = append(saves.Delete, []byte(corePrefix+s.Key))
+			} else {
+				saves.Put = append(saves.Put, disk.Pair{Key: []byte(corePrefix + s.Key), Value: s.Value})
+			}
+			continue
+		}
+		if err := n.flush(&saves); err != nil {
+			return err
+		}
+		if a, ok := e.(core.Append); ok {
+			effects = append(effects, n.append(a)...)
+			continue
+		}
+		n.begin(ctx, e)
+	}
+	return n.flush(&saves)
+}
+
+// flush makes saved values durable. A reservation or a consumed approval that could not be saved must not
+// be followed by its work, so a failure ends the node: it starts again and asks again.
+func (n *Node) flush(saves *disk.Batch) error {
+	if len(saves.Put) == 0 && len(saves.Delete) == 0 {
+		return nil
+	}
+	_, err := n.store.Apply(*saves)
+	*saves = disk.Batch{}
+	return err
+}
+
+// append seals, stores and only then publishes an own record, and folds it like anybody else's.
+func (n *Node) append(a core.Append) []core.Effect {
+	r, err := n.seal(a)
+	if err == nil {
+		_, err = n.store.Apply(disk.Batch{Records: []*ledger.Record{r}})
+	}
+	if err != nil {
+		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall())
+	}
+	if err := n.mesh.Publish(r); err != nil {
+		n.slog.Debug("publish", "record", r.ID.String(), "error", err)
+	}
+	return n.hear(a.Ledger)
+}
+
+// seal makes the next record of this process's chain in a ledger.
+func (n *Node) seal(a core.Append) (*ledger.Record, error) {
+	chain := ledger.Chain{Device: n.id.Device(), Inc: n.inc}
+	head, _, err := n.store.Head(a.Ledger, chain)
+	if err != nil {
+		return nil, err
+	}
+	h := ledger.Header{Ledger: a.Ledger, Inc: n.inc, Seq: head.Next, Prev: head.ID, Spine: a.Spine, Open: a.Open,
+		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(n.wall().UnixMilli()), Lam: head.Lam}
+	refs := append([]ledger.ID{a.Spine, a.Open}, a.Re...)
+	for _, id := range append(refs, a.Deps...) {
+		if id == (ledger.ID{}) {
+			continue
+		}
+		r, err := n.store.Record(id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			h.Lam = max(h.Lam, r.Lam)
+		}
+	}
+	h.Lam++
+	return ledger.Seal(n.id.Key(), h, a.Content)
+}
+
+// begin starts one piece of long work; its outcome comes back as an input.
+func (n *Node) begin(ctx context.Context, e core.Effect) {
+	switch e := e.(type) {
+	case core.Note:
+		n.log.add(e)
+	case core.Look:
+		n.beside(ctx, func(ctx context.Context) core.Input { return n.look(ctx, e) })
+	case core.Do:
+		n.beside(ctx, func(ctx context.Context) core.Input { return n.act(ctx, e) })
+	case core.Scan:
+		n.beside(ctx, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
+	case core.SyncMaster:
+		n.beside(ctx, func(ctx context.Context) core.Input { return n.syncMaster(ctx, e) })
+	}
+}
+
+// beside runs work in one of a few slots and gives its outcome to the loop.
+func (n *Node) beside(ctx context.Context, work func(context.Context) core.Input) {
+	n.work.Go(func() {
+		select {
+		case n.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		in := work(ctx)
+		<-n.slots
+		n.send(ctx, in)
+	})
+}
+
+func (n *Node) send(ctx context.Context, in core.Input) {
+	select {
+	case n.inputs <- in:
+	case <-ctx.Done():
+	}
+}

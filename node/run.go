@@ -1,0 +1,76 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/parley-mesh/parley/mesh"
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/core"
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+// Version is what this program calls itself.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Run runs the node of a home until ctx ends. Only one runs on a home at a time. The error is an
+// [api] one where a person can do something about it.
+func Run(ctx context.Context, rc RunConfig) error {
+	lock, err := rc.Home.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := start(ctx, rc)
+	if err != nil {
+		return errors.Join(translate(err), lock.Release())
+	}
+	err = n.serve(ctx, rc)
+	return errors.Join(err, n.close(), lock.Release())
+}
+
+// serve answers on the home's socket and runs the loop, until one of them ends.
+func (n *Node) serve(ctx context.Context, rc RunConfig) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	listener, err := api.Listen(api.SocketPath(n.home.Dir))
+	if err != nil {
+		return err
+	}
+	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Logged: &n.log.bell, Refused: n.refused}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, listener) }()
+	n.identifyAll(ctx)
+	if rc.Ready != nil {
+		rc.Ready()
+	}
+	err = n.run(ctx)
+	cancel()
+	close(n.stopped)
+	return errors.Join(err, <-served)
+}
+
+// refused notes a person's act that had no valid proof.
+func (n *Node) refused(verb string, err error) {
+	n.log.add(core.Note{Level: "warn", Kind: "refused", Who: n.cfg.Name, Text: fmt.Sprintf("refused %s: %v", verb, err)})
+}
+
+// translate gives the errors of the adapters the names under which the program explains them.
+func translate(err error) error {
+	for from, to := range map[error]error{mesh.ErrPortTaken: api.ErrPortTaken} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w: %v", to, err)
+		}
+	}
+	return err
+}
+
+// DemoPerson agrees to everything at once. What it agrees to counts in a demo's own homes alone; a node
+// that is run for real refuses it (D-24).
+func DemoPerson() api.Prover { return presence.Demo() }
