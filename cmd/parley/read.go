@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -27,6 +28,9 @@ func (a *app) reader() (api.Reader, func() error, error) {
 	if pid, running := home.Holder(); running {
 		err := fmt.Errorf("process %d holds home %s and does not answer: %w", pid, home.Dir, api.ErrUnreachable)
 		return nil, nil, api.WithHint(err, "run the command again in a moment")
+	}
+	if errors.Is(home.CheckIdentity(), os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("home %s: its node has not run yet: %w", home.Dir, api.ErrUnreachable)
 	}
 	a.note("no node runs on %s; this is what the last one left", home.Dir)
 	return openReader(home)

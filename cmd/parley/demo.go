@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/simnet/demo"
+	"github.com/parley-mesh/parley/simnet/desk"
+)
+
+// extraCommands are the commands that are no verbs of a node: the demo, and the two programs that it
+// starts beside the nodes.
+func extraCommands(a *app) []*cobra.Command {
+	return []*cobra.Command{a.demoCommand(), demoGitHubCommand(), demoDeskCommand()}
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var o demo.Options
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "play the main job on this machine, with real parts",
+		Long: "Starts a GitHub stand-in over a real repository and three computers, each a process with its own home,\n" +
+			"and lets them settle a conflicting pull request. You approve twice. At the end everything is checked with\n" +
+			"git, without asking the computers. With --repo it plays with a copy of two branches of your own repository,\n" +
+			"which is only read: branches that merge cleanly end with exit status 6, a conflict that only a person can\n" +
+			"settle with 5.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.playDemo(c, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.Dir, "dir", "", "directory for everything; one that an interrupted demo used goes on (default: a new one)")
+	f.BoolVar(&o.Yes, "yes", false, "answer the two approvals with yes")
+	f.BoolVar(&o.Keep, "keep", false, "leave everything running at the end")
+	f.BoolVar(&o.CloseLaptop, "close-laptop", false, "shut one computer in the middle and let it catch up")
+	f.StringVar(&o.Repo, "repo", "", "a repository of yours, to play with a copy of two of its branches")
+	f.StringVar(&o.Head, "head", "", "with --repo: the branch of the pull request")
+	f.StringVar(&o.Base, "base", "", "with --repo: the branch that it goes into (default: the one checked out)")
+	return c
+}
+
+func (a *app) playDemo(c *cobra.Command, o demo.Options) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := checkGit(c.Context()); err != nil {
+		return err
+	}
+	if o.Repo != "" {
+		if err := chooseBranches(c, &o); err != nil {
+			return err
+		}
+	} else if o.Head != "" || o.Base != "" {
+		return usage(c, "--head and --base go with --repo")
+	}
+	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.out, terminal(a.in)
+	return explainDemo(demo.Run(c.Context(), o))
+}
+
+// chooseBranches fills in the base branch and makes the repository's path absolute.
+func chooseBranches(c *cobra.Command, o *demo.Options) error {
+	if o.Head == "" {
+		return usage(c, "--repo needs --head, the branch of the pull request")
+	}
+	top, err := checkoutAt(c.Context(), o.Repo)
+	if err != nil {
+		return err
+	}
+	if o.Repo, err = filepath.Abs(top); err != nil {
+		return err
+	}
+	if o.Base == "" {
+		if o.Base, err = currentBranch(c.Context(), top); err != nil {
+			return err
+		}
+	}
+	if o.Base == o.Head {
+		return usage(c, "--head and --base are the same branch")
+	}
+	return nil
+}
+
+// explainDemo gives the demo's errors their exit statuses.
+func explainDemo(err error) error {
+	switch {
+	case errors.Is(err, demo.ErrClean):
+		return fmt.Errorf("%w: %w", api.ErrNothingToDo, err)
+	case errors.Is(err, demo.ErrPerson):
+		return fmt.Errorf("%w: %w", api.ErrNeedsPerson, err)
+	}
+	return err
+}
+
+func demoGitHubCommand() *cobra.Command {
+	var dir, addr string
+	c := &cobra.Command{
+		Use: "demo-github", Short: "the demo's GitHub stand-in", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return demo.ServeGitHub(c.Context(), dir, addr) },
+	}
+	c.Flags().StringVar(&dir, "dir", "", "directory of the demo")
+	c.Flags().StringVar(&addr, "addr", "", "loopback address to answer on")
+	return c
+}
+
+func demoDeskCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo-desk", Short: "the demo's desk: a rule, no agent", Hidden: true, DisableFlagParsing: true,
+		Run: func(_ *cobra.Command, args []string) { os.Exit(desk.Main(args)) },
+	}
+}
+
+// currentBranch is the branch that a checkout stands on.
+func currentBranch(ctx context.Context, top string) (string, error) {
+	branch, err := output(ctx, "git", "-C", top, "symbolic-ref", "--short", "HEAD")
+	if err != nil {
+		return "", usageError{"--base is needed: " + top + " stands on no branch"}
+	}
+	return branch, nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/parley-mesh/parley/node"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"parley": main})
+}
+
+// toyWork makes passphrases cheap where they protect nothing.
+const toyWork = 2
+
+func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUp,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+			"home":  makeHome,
+			"hold":  holdHome,
+			"port":  takePort,
+		},
+	})
+}
+
+// setUp gives scripts BIN, where parley is, and GIT, the real git.
+func setUp(env *testscript.Env) error {
+	parley, err := exec.LookPath("parley")
+	if err != nil {
+		return err
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return err
+	}
+	env.Setenv("BIN", filepath.Dir(parley))
+	env.Setenv("GIT", git)
+	env.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	return nil
+}
+
+// exits STATUS COMMAND ARG... wants that exit status.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// home DIR [demo] sets a home up whose passphrase is "correct horse battery".
+func makeHome(ts *testscript.TestScript, neg bool, args []string) {
+	c := node.Default()
+	c.Name = "studio"
+	c.Listen = []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"}
+	s := node.Setup{Config: c, Passphrase: "correct horse battery", Work: toyWork}
+	if len(args) > 1 {
+		s.Config.Demo, s.Passphrase = true, ""
+	}
+	ts.Check(node.OpenHome(ts.MkAbs(args[0])).Init(s))
+}
+
+// hold DIR holds a home, as a node does, until the script ends.
+func holdHome(ts *testscript.TestScript, neg bool, args []string) {
+	lock, err := node.OpenHome(ts.MkAbs(args[0])).Lock(context.Background())
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(lock.Release()) })
+	ts.Setenv("HOLDER", strconv.Itoa(os.Getpid()))
+}
+
+// port NAME takes a port until the script ends and puts its number into a variable.
+func takePort(ts *testscript.TestScript, neg bool, args []string) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(l.Close()) })
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	ts.Setenv(args[0], port)
+}
