@@ -34,7 +34,10 @@ var layers = []layer{
 	{packages: "node/core", pure: true, module: deciders},
 
 	// Adapters know one technology each.
-	{packages: "ledger/disk", module: []string{"ledger"}, library: []string{"github.com/dgraph-io/badger"}},
+	{
+		packages: "ledger/disk", module: []string{"ledger"},
+		library: []string{"github.com/dgraph-io/badger", "golang.org/x/sys"},
+	},
 	{packages: "ledger/logtest", support: true, module: []string{"ledger"}},
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
@@ -50,15 +53,16 @@ var layers = []layer{
 		library: []string{"github.com/go-git/go-git", "golang.org/x/sys"},
 	},
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
+	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: deciders},
+	{packages: "node/api/...", module: append([]string{"node/internal/presence"}, deciders...)},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},
 		library: []string{
-			"github.com/pelletier/go-toml", "github.com/gofrs/flock", "filippo.io/age", "github.com/adrg/xdg",
+			"github.com/pelletier/go-toml", "github.com/gofrs/flock", "github.com/adrg/xdg",
 		},
 	},
 
