@@ -1,99 +1,109 @@
 package github
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
+
+	gh "github.com/cli/go-gh/v2"
 )
 
-// How long gh may take to give its token (a locked keyring keeps it waiting), and how long the answer to
-// "who is this" counts for one token.
 const (
-	tokenTimeout = 10 * time.Second
-	accountFor   = time.Minute
+	askMax   = 10 * time.Second // of one gh; a locked keyring waits for ever
+	tokenAge = 10 * time.Second // for which gh is not asked again
 )
 
-// Account is who is signed in. ID never changes; Login can.
-type Account struct {
-	Host  string
-	ID    int64
-	Login string
+// steering are variables by which the environment of a daemon would speak louder than the person's sign-in.
+var steering = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_DEBUG",
+	"GH_FORCE_TTY", "GH_REPO"}
+
+// Token is the token that is used now, for git to use the same. The errors are ErrNoCLI, ErrNotSignedIn and
+// ErrTemporary.
+func (c *Client) Token(ctx context.Context) (string, error) {
+	if c.at.Token == nil {
+		return c.tokenOfGH(ctx)
+	}
+	token, err := c.at.Token(ctx)
+	if err != nil {
+		return "", fmt.Errorf("token for %s: %w", c.at.Host, classify(err))
+	}
+	return token, checkToken(token)
 }
 
-// Token is the credential that is used now: the endpoint's, or that of the person's gh. [ErrNoCLI] and
-// [ErrNotSignedIn] are a person's to mend.
-func (c *Client) Token(ctx context.Context) (string, error) {
-	if c.endpoint.Token != nil {
-		token, err := c.endpoint.Token(ctx)
-		if err == nil && token == "" {
-			err = ErrNotSignedIn
-		}
-		return token, err
+func checkToken(token string) error {
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%w: the token is empty or not one word", ErrNotSignedIn)
 	}
-	path, err := exec.LookPath("gh")
+	return nil
+}
+
+// tokenOfGH remembers for a moment what gh said, so that one look does not run it five times.
+func (c *Client) tokenOfGH(ctx context.Context) (string, error) {
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if c.told != "" && time.Since(c.toldAt) < tokenAge {
+		return c.told, nil
+	}
+	token, err := askGH(ctx, c.at.Host)
 	if err != nil {
-		return "", fmt.Errorf("gh auth token: %w", ErrNoCLI)
+		c.told = ""
+		return "", fmt.Errorf("token for %s: %w", c.at.Host, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "auth", "token", "--hostname", c.endpoint.Host)
-	cmd.Env = withoutTokens(os.Environ())
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	token := strings.TrimSpace(string(out))
-	switch {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("gh auth token: %w: it did not answer within %s", ErrTemporary, tokenTimeout)
-	case err != nil || token == "":
-		return "", fmt.Errorf("gh auth token: %w", ErrNotSignedIn)
-	}
+	c.told, c.toldAt = token, time.Now()
 	return token, nil
 }
 
-// withoutTokens keeps a credential in the node's environment from standing for the person's sign-in.
-func withoutTokens(env []string) []string {
-	var out []string
-	for _, e := range env {
-		key, _, _ := strings.Cut(e, "=")
-		switch key {
-		case "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_DEBUG":
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
+// forget makes gh be asked again, after GitHub has refused a token.
+func (c *Client) forget() {
+	c.asking.Lock()
+	c.told = ""
+	c.asking.Unlock()
 }
 
-// Whoami is the account of the token that is used now.
-func (c *Client) Whoami(ctx context.Context) (Account, error) {
-	token, err := c.Token(ctx)
+// askGH runs gh auth token. Without --secure-storage it answers for the account of this person's gh folder;
+// with it, for whichever account the keyring has active.
+func askGH(ctx context.Context, host string) (string, error) {
+	path, err := gh.Path()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", ErrNoCLI
+	}
 	if err != nil {
-		return Account{}, err
+		return "", fmt.Errorf("%w: find gh: %w", ErrTemporary, err)
 	}
-	c.mu.Lock()
-	account, fresh := c.account, c.token == token && time.Since(c.asked) < accountFor
-	c.mu.Unlock()
-	if fresh {
-		return account, nil
+	within, cancel := context.WithTimeout(ctx, askMax)
+	defer cancel()
+	cmd := exec.CommandContext(within, path, "auth", "token", "--hostname", host)
+	cmd.WaitDelay = time.Second
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool {
+		key, _, _ := strings.Cut(e, "=")
+		return slices.Contains(steering, strings.ToUpper(key))
+	})
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	switch {
+	case err == nil:
+		token := strings.TrimSpace(stdout.String())
+		return token, checkToken(token)
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%w: %w", ErrTemporary, ctx.Err())
+	case within.Err() != nil:
+		return "", fmt.Errorf("%w: gh auth token did not answer within %s", ErrTemporary, askMax)
+	case errors.Is(err, os.ErrNotExist):
+		return "", ErrNoCLI
+	case strings.Contains(stderr.String(), "no oauth token"):
+		return "", ErrNotSignedIn
 	}
-	var got struct {
-		ID    int64  `json:"id"`
-		Login string `json:"login"`
-	}
-	if err := c.rest(ctx, http.MethodGet, "user", "", &got); err != nil {
-		return Account{}, err
-	}
-	if got.ID == 0 {
-		return Account{}, errors.New("GET user: GitHub named no account")
-	}
-	account = Account{Host: c.endpoint.Host, ID: got.ID, Login: got.Login}
-	c.mu.Lock()
-	c.token, c.account, c.asked = token, account, time.Now()
-	c.mu.Unlock()
-	return account, nil
+	return "", fmt.Errorf("%w: gh auth token: %w: %s", ErrTemporary, err, firstLine(stderr.String()))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line[:min(len(line), 200)]
 }
