@@ -61,9 +61,24 @@ func (s *still) restore(device ledger.Device, fleet ledger.TID) error {
 	if err := n.restore(); err != nil {
 		return err
 	}
-	c.Handle(core.Tick{}, now) // what it asks for is not done
+	for _, in := range s.known() {
+		c.Handle(in, now) // what it asks for is not done
+	}
+	c.Handle(core.Tick{}, now)
 	s.view = viewer{core: c, cfg: s.cfg, device: device, fleet: fleet, now: now, records: s.store.Records}
 	return nil
+}
+
+// known is what GitHub last said about the repositories.
+func (s *still) known() []core.Repository {
+	var out []core.Repository
+	for _, r := range s.cfg.Repositories {
+		w := workspace{slug: r.Slug, base: r.Base}
+		if value, err := s.store.Get([]byte(repoPrefix + r.Slug)); err == nil && value != nil && json.Unmarshal(value, &w.known) == nil {
+			out = append(out, core.Repository{Slug: r.Slug, Host: s.cfg.GitHub.Host, ID: uint64(w.known.ID), Base: w.baseBranch()})
+		}
+	}
+	return out
 }
 
 // Status is what the home was left with.

@@ -85,6 +85,8 @@ func (v viewer) repository(r core.RepoState, c RepositoryConfig) api.Repository 
 	switch {
 	case len(r.Missing) > 0:
 		out.State = "something is missing: run parley inbox"
+	case !v.running:
+		out.State = "not looked at: no node runs"
 	case r.ID == 0:
 		out.State = "GitHub has not answered yet"
 	case r.MasterWhy != "":

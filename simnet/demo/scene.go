@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -194,7 +195,7 @@ func (s *stage) act(ctx context.Context, o Options) error {
 
 // scribble gives the third computer unpublished work in one conflicted file.
 func (s *stage) scribble(conflicted []string) error {
-	for _, path := range conflicted {
+	for _, path := range slices.Backward(conflicted) {
 		file := filepath.Join(s.checkout(tablet), filepath.FromSlash(path))
 		content, err := os.ReadFile(file)
 		if err != nil || bytes.IndexByte(content, 0) >= 0 {
