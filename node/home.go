@@ -111,6 +111,12 @@ func (h Home) Init(s Setup) error {
 	if err := s.Config.Validate(); err != nil {
 		return err
 	}
+	sealed := s.Passphrase != "" || !s.Config.Demo
+	if sealed {
+		if err := presence.CheckPassphrase(s.Passphrase); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
 		return err
 	}
@@ -123,7 +129,7 @@ func (h Home) Init(s Setup) error {
 			return err
 		}
 	}
-	if s.Passphrase != "" || !s.Config.Demo {
+	if sealed {
 		if err := presence.Create(h.Dir, s.Passphrase, cmp.Or(presence.Work(s.Work), presence.WorkPerson)); err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (a *app) root() *cobra.Command {
 // group is a command that does nothing itself.
 func (a *app) group(name, summary string) *cobra.Command {
 	return &cobra.Command{
-		Use: name, Short: summary, Args: cobra.ArbitraryArgs,
+		Use: name, Short: summary, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return c.Help()

@@ -113,17 +113,26 @@ func remoteOf(ctx context.Context, top string) (host, slug string, err error) {
 		}
 	}
 	if len(remotes) != 1 {
-		return "", "", fmt.Errorf("checkout %s: %w on GitHub: want a remote named origin", top, api.ErrNotRepository)
+		return "", "", notOnGitHub("checkout " + top + ": has no remote named origin")
 	}
 	address, err := output(ctx, "git", "-C", top, "remote", "get-url", remotes[0])
 	if err != nil {
 		return "", "", fmt.Errorf("remote %s of %s: %w", remotes[0], top, err)
 	}
 	if host, slug = parseRemote(address); slug == "" {
-		return "", "", fmt.Errorf("checkout %s: remote %s, %q, names no repository on GitHub: %w", top, remotes[0], hideUser(address), api.ErrNotRepository)
+		return "", "", notOnGitHub(fmt.Sprintf("checkout %s: remote %s, %q, names no repository on GitHub", top, remotes[0], hideUser(address)))
 	}
 	return host, slug, nil
 }
+
+// notOnGitHub is a checkout whose repository on GitHub cannot be told.
+type notOnGitHub string
+
+// Error is the text.
+func (e notOnGitHub) Error() string { return string(e) }
+
+// Unwrap is [api.ErrNotRepository].
+func (e notOnGitHub) Unwrap() error { return api.ErrNotRepository }
 
 var (
 	scpForm  = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]{2,}):/?([^/:]+/[^/]+?)(?:\.git)?/?$`)

@@ -49,8 +49,8 @@ var (
 // Create makes a fresh approval key in dir and seals it with the passphrase. An existing key is never
 // replaced: [ErrKeyExists].
 func Create(dir, passphrase string, work Work) error {
-	if len(passphrase) < PassphraseBytesMin {
-		return ErrWeakPassphrase
+	if err := CheckPassphrase(passphrase); err != nil {
+		return err
 	}
 	sealedFile := filepath.Join(dir, SealedFile)
 	if _, err := os.Lstat(sealedFile); !errors.Is(err, os.ErrNotExist) {
@@ -69,6 +69,14 @@ func Create(dir, passphrase string, work Work) error {
 		return err
 	}
 	return write(sealedFile, sealed)
+}
+
+// CheckPassphrase says whether a new passphrase is long enough: [ErrWeakPassphrase].
+func CheckPassphrase(passphrase string) error {
+	if len(passphrase) < PassphraseBytesMin {
+		return ErrWeakPassphrase
+	}
+	return nil
 }
 
 // Unlock opens the approval key of dir. The errors are [ErrNoKey], [ErrWrongPassphrase], or say what is
