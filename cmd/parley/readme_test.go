@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/simnet/demo"
+)
+
+// program builds parley once for a test.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "parley")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// play runs a demo that answers itself, and returns what it printed.
+func play(t *testing.T, o demo.Options) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	o.Program, o.Yes, o.Out = program(t), true, &out
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	err := demo.Run(t.Context(), o)
+	return out.String(), err
+}
+
+var volatile = []struct {
+	form *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`^ *\d+\.\ds `), "TIME "},
+	{regexp.MustCompile(`\b[0-9a-f]{8}\b`), "COMMIT"},
+	{regexp.MustCompile(`3 taken, 1 own copy kept|1 own copy kept, 3 taken`), "3 TAKEN"},
+}
+
+// steady is a line without what differs from run to run.
+func steady(line string) string {
+	for _, v := range volatile {
+		line = v.form.ReplaceAllString(line, v.as)
+	}
+	return strings.TrimSpace(line)
+}
+
+func TestTheReadmesTranscriptIsWhatTheDemoPrints(t *testing.T) { // P15, P16, P18, P19, P20
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "```console\n")
+	block, _, ok := strings.Cut(block, "\n```")
+	if !ok {
+		t.Fatal("the README has no console block")
+	}
+
+	printed, err := play(t, demo.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+
+	have := map[string]bool{}
+	for line := range strings.Lines(printed) {
+		have[steady(line)] = true
+	}
+	for line := range strings.Lines(block) {
+		if want := steady(line); !strings.HasPrefix(want, "$ ") && !have[want] {
+			t.Errorf("the demo does not print %q\n%s", want, printed)
+		}
+	}
+}
+
+func TestALaptopClosedInTheMiddleCatchesUp(t *testing.T) { // P24
+	if testing.Short() {
+		t.Skip("a long story; run without -short")
+	}
+	printed, err := play(t, demo.Options{CloseLaptop: true})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if !strings.Contains(printed, "is closed in the middle of it") || !strings.Contains(printed, "is opened again") {
+		t.Errorf("no laptop was closed\n%s", printed)
+	}
+}
