@@ -14,7 +14,7 @@ import (
 
 // endpoint is how GitHub's API is reached.
 func (g GitHubConfig) endpoint() github.Endpoint {
-	return github.Endpoint{Host: g.Host, Addr: g.Addr, CAFile: g.CAFile, Token: g.token()}
+	return github.Endpoint{Host: g.Host, Addr: g.Addr, Proxy: g.Proxy, CAFile: g.CAFile, Token: g.token()}
 }
 
 // token reads the configured token file; nil leaves it to the person's own gh.

@@ -62,8 +62,7 @@ func (l *looking) run(ctx context.Context) error {
 func (l *looking) lookAtGitHub(ctx context.Context) error {
 	p, err := l.n.gh.Pull(ctx, l.w.owner, l.w.name, int(l.open.Pull))
 	if errors.Is(err, github.ErrNotFound) {
-		l.out.Pull = thread.Pull{Known: true, Gone: true}
-		return nil
+		return l.gone(ctx, err)
 	}
 	if err != nil {
 		return err
@@ -79,6 +78,16 @@ func (l *looking) lookAtGitHub(ctx context.Context) error {
 	if l.out.Pull.Open && oid(l.head) != l.out.Pull.Head {
 		return fmt.Errorf("pull request %d: GitHub shows head %s and serves %s; it is catching up", l.open.Pull, p.HeadOID, l.head)
 	}
+	return nil
+}
+
+// gone tells a pull request that is no more from one that this account may not see: GitHub says the same
+// of both, so only a repository that it still shows makes a verdict.
+func (l *looking) gone(ctx context.Context, notFound error) error {
+	if _, err := l.n.gh.Repository(ctx, l.w.owner, l.w.name); err != nil {
+		return errors.Join(notFound, err)
+	}
+	l.out.Pull = thread.Pull{Known: true, Gone: true}
 	return nil
 }
 

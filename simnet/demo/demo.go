@@ -218,24 +218,50 @@ func (d *show) pair(ctx context.Context) error {
 		if err := d.open(ctx, desktop); err != nil {
 			return err
 		}
-		if err := d.invite(ctx, i); err != nil {
+		if err := insist(ctx, func() error { return d.invite(ctx, i) }); err != nil {
 			return fmt.Errorf("pair %s: %w", roles[i].name, err)
 		}
 	}
 	return nil
 }
 
+// insistFor is how long a step of the demo is tried again while a program that was killed starts again.
+const insistFor = 2 * time.Minute
+
+// insist repeats a step until it works.
+func insist(ctx context.Context, step func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, insistFor)
+	defer cancel()
+	for {
+		err := step()
+		if err == nil || pause(ctx, 300*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
 func (d *show) invite(ctx context.Context, i int) error {
+	if want, err := d.s.home(desktop).Fleet(); err == nil {
+		if have, err := d.s.home(i).Fleet(); err == nil && have == want {
+			return nil // it joined, and only the news of it was lost
+		}
+	}
 	person := node.DemoPerson()
 	return d.client(desktop, func(c *api.Client) error {
 		given, err := c.Invite(ctx, person)
 		if err != nil {
 			return err
 		}
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
 		joined := make(chan error, 1)
 		words := make(chan [4]string, 1)
 		go func() {
 			joined <- node.Join(ctx, d.s.home(i), given.Code, roles[i].name, func(w [4]string, _ string) { words <- w })
+		}()
+		defer func() {
+			cancel()
+			joined <- <-joined // Join has ended
 		}()
 		s, err := c.AwaitInvite(ctx, given.ID, api.InviteWaiting)
 		for err == nil && s.State == api.InviteWaiting {
@@ -252,7 +278,9 @@ func (d *show) invite(ctx context.Context, i int) error {
 				return err
 			}
 		}
-		if err := <-joined; err != nil {
+		err = <-joined
+		joined <- err
+		if err != nil {
 			return err
 		}
 		d.printf("%s joins; both screens show: %s", roles[i].name, strings.Join(s.Words[:], " "))
@@ -261,13 +289,15 @@ func (d *show) invite(ctx context.Context, i int) error {
 }
 
 func (d *show) makeMain(ctx context.Context) error {
-	return d.client(desktop, func(c *api.Client) error {
-		st, err := c.Status()
-		if err != nil || st.Main.Me {
+	return insist(ctx, func() error {
+		return d.client(desktop, func(c *api.Client) error {
+			st, err := c.Status()
+			if err != nil || st.Main.Me {
+				return err
+			}
+			_, err = c.SetMain(ctx, true, node.DemoPerson())
 			return err
-		}
-		_, err = c.SetMain(ctx, true, node.DemoPerson())
-		return err
+		})
 	})
 }
 

@@ -19,16 +19,20 @@ import (
 func (d *show) play(ctx context.Context) error {
 	story, cancel := context.WithTimeout(ctx, storyMax)
 	defer cancel()
+	var last error // a program that was killed answers again in a moment
 	for shut := false; ; {
 		done, err := d.turn(story, &shut)
-		if err != nil {
+		if final(err) {
 			return err
 		}
-		if done {
+		if done && err == nil {
 			break
 		}
+		if err != nil {
+			last = err
+		}
 		if err := pause(story, 300*time.Millisecond); err != nil {
-			return d.late(err)
+			return d.late(err, last)
 		}
 	}
 	d.lines.flush()
@@ -43,9 +47,15 @@ func (d *show) play(ctx context.Context) error {
 	return nil
 }
 
-func (d *show) late(err error) error {
+// final reports whether an error ends the story. Any other comes from a program that is just starting
+// again, or from a card that changed while it was pressed.
+func final(err error) bool {
+	return errors.Is(err, ErrNoTerminal) || errors.Is(err, ErrPerson) || errors.Is(err, context.Canceled)
+}
+
+func (d *show) late(err, last error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: the story did not end within %s; the timeline and %s say why", ErrBroken, storyMax, d.s.Dir)
+		return fmt.Errorf("%w: the story did not end within %s; the timeline and %s say why (last: %v)", ErrBroken, storyMax, d.s.Dir, last)
 	}
 	return err
 }
@@ -71,7 +81,7 @@ func (d *show) turn(ctx context.Context, shut *bool) (done bool, err error) {
 			}
 			return err
 		})
-		if err != nil && !passing(err) {
+		if err != nil {
 			return false, err
 		}
 		if card := d.lines.needsPerson(); card != "" && d.o.Repo != "" {
@@ -87,13 +97,6 @@ func (d *show) turn(ctx context.Context, shut *bool) (done bool, err error) {
 		return false, nil
 	}
 	return d.settled(ctx), nil
-}
-
-// passing reports whether an error comes from a computer that is just starting again, or from a card that
-// changed while it was pressed.
-func passing(err error) bool {
-	code := api.Explain(err).Code
-	return errors.Is(err, api.ErrUnreachable) || code == "node-not-reachable" || code == "no-such-card" || strings.HasPrefix(code, "presence-")
 }
 
 // lid closes the third computer once the conversation has begun and opens it when the rest is over.
