@@ -30,8 +30,10 @@ func newPen(t *testing.T, n byte) *pen {
 func (p *pen) write(fleet ledger.TID, content ledger.Body, re []ledger.ID, deps ...ledger.ID) *ledger.Record {
 	p.t.Helper()
 	p.lam++
-	r, err := ledger.Seal(p.key, ledger.Header{Ledger: fleet, Inc: p.inc, Seq: p.seq, Prev: p.prev,
-		Re: re, Lam: p.lam, At: 1, Deps: deps}, content)
+	r, err := ledger.Seal(p.key, ledger.Header{
+		Ledger: fleet, Inc: p.inc, Seq: p.seq, Prev: p.prev,
+		Re: re, Lam: p.lam, At: 1, Deps: deps,
+	}, content)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -136,9 +136,11 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Mesh{c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
+	m := &Mesh{
+		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
 		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, addrs: map[ledger.Device][]ma.Multiaddr{},
-		sessions: map[ledger.Device]bool{}, asked: map[ledger.TID]bool{}}
+		sessions: map[ledger.Device]bool{}, asked: map[ledger.TID]bool{},
+	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
@@ -169,9 +171,11 @@ func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Ho
 	if err != nil {
 		return nil, err
 	}
-	opts := []libp2p.Option{libp2p.Identity(key), libp2p.ListenAddrStrings(listen...), libp2p.ConnectionGater(g),
+	opts := []libp2p.Option{
+		libp2p.Identity(key), libp2p.ListenAddrStrings(listen...), libp2p.ConnectionGater(g),
 		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil), libp2p.DisableRelay(),
-		libp2p.DisableMetrics(), libp2p.UserAgent("parley/1")}
+		libp2p.DisableMetrics(), libp2p.UserAgent("parley/1"),
+	}
 	if custom != nil {
 		opts = append(opts, custom()...)
 	}

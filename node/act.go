@@ -164,9 +164,11 @@ func testsCode(tests agents.Tests) uint64 {
 
 func (n *Node) task(e core.Do, a thread.Wake, scratch string) agents.Task {
 	o := e.State.Open
-	task := agents.Task{Kind: agents.Merge, Thread: e.Thread.String(), Pull: o.Pull, Base: o.Base,
+	task := agents.Task{
+		Kind: agents.Merge, Thread: e.Thread.String(), Pull: o.Pull, Base: o.Base,
 		Repository: agents.Repository{Host: o.Host, Slug: o.Slug, ID: o.Repo},
-		Turn:       e.Turn, Turns: e.Allow, Deadline: e.Until, Head: a.Head.String(), Tip: a.Tip.String(), Scratch: scratch}
+		Turn:       e.Turn, Turns: e.Allow, Deadline: e.Until, Head: a.Head.String(), Tip: a.Tip.String(), Scratch: scratch,
+	}
 	if a.Decide {
 		task.Kind = agents.Decide
 	}

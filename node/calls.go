@@ -80,8 +80,10 @@ func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
 }
 
 func (n *Node) viewer() viewer {
-	return viewer{core: n.core, cfg: n.cfg, device: n.id.Device(), fleet: n.fleet, running: true, now: n.wall(),
-		since: n.cards.since, records: n.store.Records, branch: n.branchOf}
+	return viewer{
+		core: n.core, cfg: n.cfg, device: n.id.Device(), fleet: n.fleet, running: true, now: n.wall(),
+		since: n.cards.since, records: n.store.Records, branch: n.branchOf,
+	}
 }
 
 func (n *Node) branchOf(slug string) string {

@@ -351,8 +351,12 @@ func (t Timers) contract() thread.Timers {
 		to *time.Duration
 		by Duration
 	}{
-		{&c.Interim, t.Interim}, {&c.Final, t.Final}, {&c.Away, t.Away},
-		{&c.Restate, t.Restate}, {&c.Cleared, t.Cleared}, {&c.Unproven, t.Unproven},
+		{&c.Interim, t.Interim},
+		{&c.Final, t.Final},
+		{&c.Away, t.Away},
+		{&c.Restate, t.Restate},
+		{&c.Cleared, t.Cleared},
+		{&c.Unproven, t.Unproven},
 	} {
 		if l.by.Duration > 0 {
 			*l.to = l.by.Duration
@@ -368,8 +372,12 @@ func (t Timers) every() core.Every {
 		to *time.Duration
 		by Duration
 	}{
-		{&e.Scan, t.Scan}, {&e.Look, t.Look}, {&e.Idle, t.Idle},
-		{&e.Master, t.Master}, {&e.Retry, t.Retry}, {&e.Grace, t.Grace},
+		{&e.Scan, t.Scan},
+		{&e.Look, t.Look},
+		{&e.Idle, t.Idle},
+		{&e.Master, t.Master},
+		{&e.Retry, t.Retry},
+		{&e.Grace, t.Grace},
 	} {
 		if l.by.Duration > 0 {
 			*l.to = l.by.Duration

@@ -64,8 +64,10 @@ func (v inviter) Invite(_ context.Context, p presence.Proof) (api.Invitation, er
 		n.invites.open.pairing.Cancel()
 	}
 	i := &invitation{state: api.InviteState{State: api.InviteWaiting}, yes: make(chan bool, 1)}
-	pairing, err := n.mesh.Invite(mesh.InviteOptions{TTL: inviteFor, Name: n.cfg.Name, Spend: n.spend,
-		Confirm: i.confirm, Add: n.admit})
+	pairing, err := n.mesh.Invite(mesh.InviteOptions{
+		TTL: inviteFor, Name: n.cfg.Name, Spend: n.spend,
+		Confirm: i.confirm, Add: n.admit,
+	})
 	if err != nil {
 		return api.Invitation{}, err
 	}

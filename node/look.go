@@ -67,8 +67,10 @@ func (l *looking) lookAtGitHub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.out.Pull = thread.Pull{Known: true, Open: p.State == "open" && !p.Merged, Merged: p.Merged, MergeCommit: oid(p.MergeCommit),
-		Head: oid(p.HeadOID), HeadRef: p.HeadRef, Base: p.BaseRef}
+	l.out.Pull = thread.Pull{
+		Known: true, Open: p.State == "open" && !p.Merged, Merged: p.Merged, MergeCommit: oid(p.MergeCommit),
+		Head: oid(p.HeadOID), HeadRef: p.HeadRef, Base: p.BaseRef,
+	}
 	fetched, err := l.w.fetch(ctx, l.open.Pull)
 	if err != nil {
 		return err

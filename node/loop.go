@@ -207,8 +207,10 @@ func (n *Node) seal(a core.Append) (*ledger.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := ledger.Header{Ledger: a.Ledger, Inc: n.inc, Seq: head.Next, Prev: head.ID, Spine: a.Spine, Open: a.Open,
-		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(n.wall().UnixMilli()), Lam: head.Lam}
+	h := ledger.Header{
+		Ledger: a.Ledger, Inc: n.inc, Seq: head.Next, Prev: head.ID, Spine: a.Spine, Open: a.Open,
+		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(n.wall().UnixMilli()), Lam: head.Lam,
+	}
 	refs := append([]ledger.ID{a.Spine, a.Open}, a.Re...)
 	for _, id := range append(refs, a.Deps...) {
 		if id == (ledger.ID{}) {

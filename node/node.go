@@ -65,8 +65,10 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 	if cfg.Demo && !rc.Demo {
 		return nil, fmt.Errorf("home %s: %w", rc.Home.Dir, api.ErrDemoHome)
 	}
-	n = &Node{home: rc.Home, cfg: cfg, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
-		slots: make(chan struct{}, workersMax), stopped: make(chan struct{}), wall: rc.Wall, slog: slog.New(slog.DiscardHandler)}
+	n = &Node{
+		home: rc.Home, cfg: cfg, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
+		slots: make(chan struct{}, workersMax), stopped: make(chan struct{}), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
+	}
 	n.heard.news = make(chan struct{}, 1)
 	if n.wall == nil {
 		n.wall = func() time.Time { return time.Now().Round(0) }
@@ -116,14 +118,18 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 		n.repos = append(n.repos, w)
 		slugs = append(slugs, w.slug)
 	}
-	n.core = core.New(core.Config{Device: n.id.Device(), Fleet: n.fleet, Slugs: slugs, Desk: len(n.cfg.Desk.Argv) > 0,
-		Timers: n.cfg.Timers.contract(), Every: n.cfg.Timers.every()})
+	n.core = core.New(core.Config{
+		Device: n.id.Device(), Fleet: n.fleet, Slugs: slugs, Desk: len(n.cfg.Desk.Argv) > 0,
+		Timers: n.cfg.Timers.contract(), Every: n.cfg.Timers.every(),
+	})
 	if err := n.restore(); err != nil {
 		return err
 	}
-	n.mesh, err = mesh.Start(ctx, mesh.Config{Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
+	n.mesh, err = mesh.Start(ctx, mesh.Config{
+		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
 		Book: book{n}, Peers: n.peers, Made: n.made, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
-		HostOptions: rc.HostOptions})
+		HostOptions: rc.HostOptions,
+	})
 	if err != nil {
 		return err
 	}

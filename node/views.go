@@ -31,9 +31,11 @@ type viewer struct {
 
 func (v viewer) status(peers []mesh.PeerStatus) api.Status {
 	roster := v.core.Roster()
-	out := api.Status{Version: Version(), Running: v.running, Demo: v.cfg.Demo, TimersShortened: v.cfg.Timers.shortened(),
+	out := api.Status{
+		Version: Version(), Running: v.running, Demo: v.cfg.Demo, TimersShortened: v.cfg.Timers.shortened(),
 		Computer: api.Computer{Name: roster.Name(v.device), Device: v.device.String(), Fleet: v.fleet.String()},
-		Main:     v.mainComputer(roster), Cards: len(v.core.Cards())}
+		Main:     v.mainComputer(roster), Cards: len(v.core.Cards()),
+	}
 	if roster.Founder == (ledger.Device{}) {
 		out.Computer.Name = v.cfg.Name
 	}
@@ -120,8 +122,10 @@ func (v viewer) threads() []api.ThreadLine {
 
 func (v viewer) line(t *core.Conversation) api.ThreadLine {
 	names := v.core.PartyNames(t)
-	return api.ThreadLine{Ref: t.State.Ref(), ID: t.State.Ledger.String(), Phase: t.State.Phase.String(),
-		Since: time.UnixMilli(int64(t.State.Root.At)), Responsible: names[t.State.Responsible], Waiting: t.Say, Next: t.Next}
+	return api.ThreadLine{
+		Ref: t.State.Ref(), ID: t.State.Ledger.String(), Phase: t.State.Phase.String(),
+		Since: time.UnixMilli(int64(t.State.Root.At)), Responsible: names[t.State.Responsible], Waiting: t.Say, Next: t.Next,
+	}
 }
 
 // find is the conversation of a ref, or of the start of an id that only one has.
@@ -197,8 +201,10 @@ func hereWord(t *core.Conversation, i int) string {
 	case t.Look.Author:
 		return "the author's copy, kept until the final"
 	}
-	return [...]string{ledger.HasMaster: "master's copy", ledger.HasPull: "the pull request's copy", ledger.HasOther: "an older published copy",
-		ledger.NotHere: "not checked out here", ledger.KeepsAuthor: "", ledger.KeepsNoLines: "own copy without own lines, kept"}[here.Class]
+	return [...]string{
+		ledger.HasMaster: "master's copy", ledger.HasPull: "the pull request's copy", ledger.HasOther: "an older published copy",
+		ledger.NotHere: "not checked out here", ledger.KeepsAuthor: "", ledger.KeepsNoLines: "own copy without own lines, kept",
+	}[here.Class]
 }
 
 func (v viewer) party(t *core.Conversation, i int, name string) api.ThreadParty {
@@ -214,9 +220,11 @@ func (v viewer) party(t *core.Conversation, i int, name string) api.ThreadParty 
 }
 
 func (v viewer) record(t *core.Conversation, r *ledger.Record, names []string) api.ThreadRecord {
-	out := api.ThreadRecord{ID: r.ID.String(), Short: r.ID.Short(), Kind: string(r.Kind), Who: v.core.Roster().Name(r.Device),
+	out := api.ThreadRecord{
+		ID: r.ID.String(), Short: r.ID.Short(), Kind: string(r.Kind), Who: v.core.Roster().Name(r.Device),
 		At: time.UnixMilli(int64(r.At)), Sentence: thread.Sentence(&t.State, r, names), Counted: true,
-		Wire: base64.RawURLEncoding.EncodeToString(r.Wire)}
+		Wire: base64.RawURLEncoding.EncodeToString(r.Wire),
+	}
 	for _, refused := range t.State.Refused {
 		if refused.Record.ID == r.ID {
 			out.Counted, out.Rule = false, refused.Rule

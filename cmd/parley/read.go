@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -239,14 +240,15 @@ func (a *app) printLog(lines []api.LogLine, seen uint64) (uint64, error) {
 }
 
 func logText(l api.LogLine) string {
-	text := l.At.Local().Format("2006-01-02 15:04:05")
+	var text strings.Builder
+	text.WriteString(l.At.Local().Format("2006-01-02 15:04:05"))
 	for _, part := range []string{l.Ref, l.Who} {
 		if part != "" {
-			text += "  " + oneLine(part)
+			text.WriteString("  " + oneLine(part))
 		}
 	}
 	if l.Level == "warn" {
-		text += "  warning:"
+		text.WriteString("  warning:")
 	}
-	return text + "  " + oneLine(l.Text)
+	return text.String() + "  " + oneLine(l.Text)
 }

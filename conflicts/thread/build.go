@@ -78,9 +78,11 @@ func (p *stepping) buildFinal() {
 		return
 	}
 	b := Binds{Action: "push", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: look.Pull.HeadRef, Old: look.Pull.Head, New: t.Commit}
-	p.offer(b, p.f.PushAct, Card{Code: "C2", Title: "Approve the push of " + p.subject(),
+	p.offer(b, p.f.PushAct, Card{
+		Code: "C2", Title: "Approve the push of " + p.subject(),
 		What: "push " + t.Commit.Short() + " onto the pull request's branch, replacing nothing: it descends from " + b.Old.Short(),
-		Why:  t.Words})
+		Why:  t.Words,
+	})
 }
 
 func (p *stepping) sayReady() {

@@ -150,9 +150,11 @@ func (p *stepping) publish() {
 		return
 	}
 	b := Binds{Action: "merge", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: p.s.Open.Base, New: r.Head}
-	p.offer(b, p.f.MergeAct, Card{Code: "C3", Title: "Approve the merge of " + p.subject(),
+	p.offer(b, p.f.MergeAct, Card{
+		Code: "C3", Title: "Approve the merge of " + p.subject(),
 		What: "merge " + r.Head.Short() + " into " + p.s.Open.Base,
-		Why:  "the merged result " + testsWord(r.Tests)})
+		Why:  "the merged result " + testsWord(r.Tests),
+	})
 }
 
 // handOver gives the final to another computer when its side gave up (rule B6) or is away past its time

@@ -182,14 +182,18 @@ func interimWord(c *ledger.Interim) string {
 }
 
 func classes(all []ledger.Class) string {
-	words := []string{ledger.HasMaster: "master's copy", ledger.HasPull: "the pull request's copy", ledger.HasOther: "an older published copy",
-		ledger.NotHere: "not here", ledger.KeepsAuthor: "keeps the pull request's copy until the final", ledger.KeepsNoLines: "kept, without lines of its own"}
+	words := []string{
+		ledger.HasMaster: "master's copy", ledger.HasPull: "the pull request's copy", ledger.HasOther: "an older published copy",
+		ledger.NotHere: "not here", ledger.KeepsAuthor: "keeps the pull request's copy until the final", ledger.KeepsNoLines: "kept, without lines of its own",
+	}
 	return tally(len(all), func(i int) string { return words[all[i]] })
 }
 
 func results(all []ledger.Result) string {
-	words := []string{ledger.Took: "taken", ledger.HadIt: "there already", ledger.KeptOwn: "own copy kept",
-		ledger.WasNotHere: "not checked out here", ledger.TookDeletion: "deleted"}
+	words := []string{
+		ledger.Took: "taken", ledger.HadIt: "there already", ledger.KeptOwn: "own copy kept",
+		ledger.WasNotHere: "not checked out here", ledger.TookDeletion: "deleted",
+	}
 	return tally(len(all), func(i int) string { return words[all[i]] })
 }
 

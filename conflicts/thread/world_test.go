@@ -57,8 +57,10 @@ func newWorld(t *testing.T) *world {
 	for i := range 3 {
 		seed := sha256.Sum256([]byte{byte(i)})
 		key := ed25519.NewKeyFromSeed(seed[:])
-		w.people = append(w.people, &computer{key: key, dev: ledger.Device(key.Public().(ed25519.PublicKey)),
-			inc: ledger.Incarnation{byte(i + 1)}, heads: map[ledger.TID]ledger.Head{}, onBase: true})
+		w.people = append(w.people, &computer{
+			key: key, dev: ledger.Device(key.Public().(ed25519.PublicKey)),
+			inc: ledger.Incarnation{byte(i + 1)}, heads: map[ledger.TID]ledger.Head{}, onBase: true,
+		})
 	}
 	w.people[1].author, w.people[1].onBase = true, false
 	w.fleet = ledger.FleetID(w.people[0].dev, [16]byte{1})
@@ -81,11 +83,14 @@ func (w *world) begin() {
 	for _, d := range w.roster.Devices() {
 		parties = append(parties, ledger.DeviceParty(d))
 	}
-	w.open = &ledger.Open{Host: "github.com", Repo: 7, Slug: "acme/shop", Pull: 42, Base: "master", Algorithm: ledger.SHA1,
+	w.open = &ledger.Open{
+		Host: "github.com", Repo: 7, Slug: "acme/shop", Pull: 42, Base: "master", Algorithm: ledger.SHA1,
 		Head: w.github.head, BaseHead: w.github.tip, MergeBase: blob("fork"), Parties: parties, Author: 1, Fleet: w.fleet,
 		Files: []ledger.File{
 			{Path: "a.go", Base: blob("a0"), Master: blob("a master"), Pull: blob("a pull"), Mode: ledger.ModePlain},
-			{Path: "b.go", Base: blob("b0"), Master: blob("b master"), Pull: blob("b pull"), Mode: ledger.ModePlain}}}
+			{Path: "b.go", Base: blob("b0"), Master: blob("b master"), Pull: blob("b pull"), Mode: ledger.ModePlain},
+		},
+	}
 	auth := uint64(w.party(w.people[1]))
 	w.open.Auth, w.open.Resp = &auth, auth
 	w.say(w.people[0], ledger.Header{Ledger: w.open.Key().Thread(), Claim: w.claim}, w.open)
@@ -135,9 +140,13 @@ func (w *world) state() State { return Fold(w.records, lanes.Rosters{w.roster}) 
 
 // look is what a computer sees of GitHub and its checkout.
 func (w *world) look(c *computer, s *State) Look {
-	l := Look{At: w.now, For: s.Head(), Tip: w.github.tip, Open: Yes, Author: c.author, OnBase: c.onBase, Files: c.files,
-		Pull: Pull{Known: true, Gone: w.github.gone, Open: !w.github.isMerged && !w.github.closed, Merged: w.github.isMerged,
-			MergeCommit: w.github.merged, Head: w.github.head, HeadRef: "refunds", Base: w.github.base}}
+	l := Look{
+		At: w.now, For: s.Head(), Tip: w.github.tip, Open: Yes, Author: c.author, OnBase: c.onBase, Files: c.files,
+		Pull: Pull{
+			Known: true, Gone: w.github.gone, Open: !w.github.isMerged && !w.github.closed, Merged: w.github.isMerged,
+			MergeCommit: w.github.merged, Head: w.github.head, HeadRef: "refunds", Base: w.github.base,
+		},
+	}
 	l.HeadClean = No
 	if w.github.clean {
 		l.HeadClean = Yes

@@ -76,8 +76,10 @@ type book struct {
 // Open opens the store of a directory, which it makes if need be. A database that cannot be read is moved
 // aside, never deleted, and an empty one takes its place; [Store.Salvaged] says where it went.
 func Open(o Options) (*Store, error) {
-	s := &Store{o: o, jobs: make(chan job, 256), done: make(chan struct{}), closing: make(chan struct{}),
-		ledgers: map[ledger.TID]*book{}, waiting: map[ledger.Chain]map[ledger.TID][]*ledger.Record{}}
+	s := &Store{
+		o: o, jobs: make(chan job, 256), done: make(chan struct{}), closing: make(chan struct{}),
+		ledgers: map[ledger.TID]*book{}, waiting: map[ledger.Chain]map[ledger.TID][]*ledger.Record{},
+	}
 	if !o.InMemory {
 		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open ledger %s: %w", o.Dir, err)

@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -311,9 +312,7 @@ func (s *Store) learn(w *writing) {
 			b = &book{heads: map[ledger.Chain]ledger.Head{}}
 			s.ledgers[tid] = b
 		}
-		for c, h := range chains {
-			b.heads[c] = h
-		}
+		maps.Copy(b.heads, chains)
 		if f := w.families[tid]; f != ledger.FamilyUnknown {
 			b.family = f
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -43,9 +44,11 @@ func (c *Core) Cards() []Card {
 			out = append(out, Card{Card: card, Key: card.Code + "/" + tid.Short(), Thread: tid, Ref: t.State.Ref()})
 		}
 		if kept := t.keptOwn(); len(kept) > 0 {
-			out = append(out, Card{Key: "C9/" + tid.Short(), Thread: tid, Ref: t.State.Ref(), Card: thread.Card{Code: "C9",
-				Title: "Own copies stay after the final of " + t.State.Ref(), What: "this computer kept its own copy of " + join(kept),
-				Why: "they hold work that is nowhere else; bring it together with master when you like"}})
+			out = append(out, Card{Key: "C9/" + tid.Short(), Thread: tid, Ref: t.State.Ref(), Card: thread.Card{
+				Code:  "C9",
+				Title: "Own copies stay after the final of " + t.State.Ref(), What: "this computer kept its own copy of " + strings.Join(kept, ", "),
+				Why: "they hold work that is nowhere else; bring it together with master when you like",
+			}})
 		}
 	}
 	return out
@@ -54,8 +57,10 @@ func (c *Core) Cards() []Card {
 func (c *Core) repoCards(r *repo) []Card {
 	var out []Card
 	if len(r.Missing) > 0 {
-		card := Card{Key: "C1/" + r.Slug, Slug: r.Slug, Fixes: r.Missing, Card: thread.Card{Code: "C1",
-			Title: "Something that " + r.Slug + " needs is missing", Why: "nothing opens until it is fixed"}}
+		card := Card{Key: "C1/" + r.Slug, Slug: r.Slug, Fixes: r.Missing, Card: thread.Card{
+			Code:  "C1",
+			Title: "Something that " + r.Slug + " needs is missing", Why: "nothing opens until it is fixed",
+		}}
 		for i, m := range r.Missing {
 			if i > 0 {
 				card.What += "; "
@@ -67,16 +72,20 @@ func (c *Core) repoCards(r *repo) []Card {
 	for _, n := range pulls(r.verdicts) {
 		if v := r.verdicts[n]; v.Verdict == VerdictPerson {
 			ref := fmt.Sprintf("%s#%d", r.Slug, n)
-			out = append(out, Card{Key: fmt.Sprintf("C4/%s/%d", r.Slug, n), Slug: r.Slug, Pull: n, Ref: ref, Card: thread.Card{Code: "C4",
-				Title: ref + " needs a person to settle it", What: v.Title, Why: v.Reason}})
+			out = append(out, Card{Key: fmt.Sprintf("C4/%s/%d", r.Slug, n), Slug: r.Slug, Pull: n, Ref: ref, Card: thread.Card{
+				Code:  "C4",
+				Title: ref + " needs a person to settle it", What: v.Title, Why: v.Reason,
+			}})
 		}
 	}
 	return out
 }
 
 func (c *Core) contested() Card {
-	card := Card{Key: "C8", Card: thread.Card{Code: "C8", Title: "Two computers claim to be the main computer",
-		Why: "until one is chosen nothing is opened, finished or written to GitHub"}}
+	card := Card{Key: "C8", Card: thread.Card{
+		Code: "C8", Title: "Two computers claim to be the main computer",
+		Why: "until one is chosen nothing is opened, finished or written to GitHub",
+	}}
 	for i, claim := range c.roster.Live {
 		if i > 0 {
 			card.What += " and "
@@ -96,17 +105,6 @@ func (t *Conversation) keptOwn() []string {
 		if f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable {
 			out = append(out, string(t.State.Open.Files[i].Path))
 		}
-	}
-	return out
-}
-
-func join(parts []string) string {
-	out := ""
-	for i, p := range parts {
-		if i > 0 {
-			out += ", "
-		}
-		out += p
 	}
 	return out
 }

@@ -24,8 +24,10 @@ type Every struct {
 
 // Ordinary is how often a real node looks.
 func Ordinary() Every {
-	return Every{Scan: 15 * time.Minute, Look: 2 * time.Minute, Idle: 15 * time.Minute,
-		Master: 5 * time.Minute, Retry: time.Minute, Grace: 10 * time.Second}
+	return Every{
+		Scan: 15 * time.Minute, Look: 2 * time.Minute, Idle: 15 * time.Minute,
+		Master: 5 * time.Minute, Retry: time.Minute, Grace: 10 * time.Second,
+	}
 }
 
 // Config is what a core is made for.
@@ -93,9 +95,11 @@ type Conversation struct {
 
 // New makes a core that knows nothing yet.
 func New(cfg Config) *Core {
-	c := &Core{cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
+	c := &Core{
+		cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
 		seen: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
-		roster: lanes.Fold(cfg.Fleet, nil)}
+		roster: lanes.Fold(cfg.Fleet, nil),
+	}
 	for _, slug := range cfg.Slugs {
 		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
 	}

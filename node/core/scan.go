@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,11 +31,7 @@ func (c *Core) scan(r *repo, now time.Time) {
 	}
 	r.scanned, r.scanWanted = now, false
 	c.flight[key] = true
-	known := make(map[uint64]Verdict, len(r.verdicts))
-	for n, v := range r.verdicts {
-		known[n] = v
-	}
-	c.effect(Scan{Slug: r.Slug, Known: known, Running: c.running(r)})
+	c.effect(Scan{Slug: r.Slug, Known: maps.Clone(r.verdicts), Running: c.running(r)})
 }
 
 // running lists the pull requests whose conversation runs.
@@ -76,9 +73,11 @@ func (c *Core) open(r *repo, in *Trial, now time.Time) {
 	if len(parties) > ledger.PartiesMax {
 		return
 	}
-	open := &ledger.Open{Host: r.Host, Repo: r.ID, Slug: r.Slug, Pull: in.Pull, Episode: episode, Base: r.Base,
+	open := &ledger.Open{
+		Host: r.Host, Repo: r.ID, Slug: r.Slug, Pull: in.Pull, Episode: episode, Base: r.Base,
 		Algorithm: ledger.SHA1, Head: in.Head, BaseHead: in.Tip, MergeBase: in.MergeBase, Files: in.Files,
-		Parties: parties, Resp: resp, Auth: auth, Author: in.Author, Fleet: c.cfg.Fleet}
+		Parties: parties, Resp: resp, Auth: auth, Author: in.Author, Fleet: c.cfg.Fleet,
+	}
 	if len(in.Head) == 32 {
 		open.Algorithm = ledger.SHA256
 	}
@@ -177,8 +176,10 @@ func (c *Core) masterSynced(in MasterSynced, now time.Time) {
 	c.succeeded(key)
 	r.Kept, r.MasterTip, r.MasterWhy = in.Kept, in.Tip, in.Why
 	if in.Moved {
-		c.effect(Note{Level: "do", Who: c.roster.Name(c.cfg.Device), Kind: "master",
-			Text: fmt.Sprintf("brings %s to %s", r.Base, in.Tip.Short())})
+		c.effect(Note{
+			Level: "do", Who: c.roster.Name(c.cfg.Device), Kind: "master",
+			Text: fmt.Sprintf("brings %s to %s", r.Base, in.Tip.Short()),
+		})
 		for _, t := range c.threads {
 			t.dirty = true
 		}

@@ -42,14 +42,18 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 }
 
 func (c *Core) append(t *Conversation, d *thread.Draft) Append {
-	return Append{Ledger: t.State.Ledger, Content: d.Content, Open: t.State.Root.ID, Spine: d.Spine,
-		Claim: d.Claim, Re: d.Re, Turns: uint64(t.Local.used(t.State.Round))}
+	return Append{
+		Ledger: t.State.Ledger, Content: d.Content, Open: t.State.Root.ID, Spine: d.Spine,
+		Claim: d.Claim, Re: d.Re, Turns: uint64(t.Local.used(t.State.Round)),
+	}
 }
 
 func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 	claim, main := c.acting(now)
-	self := thread.Self{Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
-		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State)}
+	self := thread.Self{
+		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
+		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
+	}
 	for i, p := range t.State.Open.Parties {
 		if d, ok := p.Device(); ok && d == c.cfg.Device {
 			self.Party = i
@@ -93,10 +97,12 @@ func (c *Core) keep(t *Conversation) { c.effect(save(localKey(t.State.Ledger), t
 
 func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
 	l := &t.Local
-	f := thread.Facts{Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
+	f := thread.Facts{
+		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
 		Look: t.Look, Turns: l.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
-		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started}
+		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started,
+	}
 	if self.Party >= 0 {
 		if st := t.State.Statements[self.Party]; st.Device == c.cfg.Device && st.At > 0 {
 			f.Stated = time.UnixMilli(int64(st.At))

@@ -163,8 +163,10 @@ func (d *show) setScene(ctx context.Context) error {
 }
 
 func (d *show) startGitHub(ctx context.Context) error {
-	d.github = &process{name: "github", log: d.s.path("github.log"), pid: d.s.path("github.pid"),
-		argv: []string{d.o.Program, "demo-github", "--dir", d.s.Dir, "--addr", d.s.GitHub}}
+	d.github = &process{
+		name: "github", log: d.s.path("github.log"), pid: d.s.path("github.pid"),
+		argv: []string{d.o.Program, "demo-github", "--dir", d.s.Dir, "--addr", d.s.GitHub},
+	}
 	if err := startProcess(ctx, d.github); err != nil {
 		return err
 	}
@@ -178,8 +180,10 @@ func (d *show) open(ctx context.Context, i int) error {
 		return nil
 	}
 	home := d.s.home(i)
-	p := &process{name: roles[i].name, log: d.s.path(roles[i].name, "node.log"), pid: d.s.path(roles[i].name, "node.pid"),
-		argv: []string{d.o.Program, "--home", home.Dir, "up", "--demo"}}
+	p := &process{
+		name: roles[i].name, log: d.s.path(roles[i].name, "node.log"), pid: d.s.path(roles[i].name, "node.pid"),
+		argv: []string{d.o.Program, "--home", home.Dir, "up", "--demo"},
+	}
 	if err := startProcess(ctx, p); err != nil {
 		return err
 	}

@@ -143,8 +143,10 @@ func (s *stage) config(o Options, i int) (node.Config, error) {
 	c.Desk = node.DeskConfig{Argv: []string{o.Program, "demo-desk", "{task}"}, Timeout: node.Duration{Duration: time.Minute}}
 	c.Repositories = []node.RepositoryConfig{{Slug: s.Slug, Checkout: s.checkout(i)}}
 	d := func(d time.Duration) node.Duration { return node.Duration{Duration: d} }
-	c.Timers = node.Timers{Interim: d(20 * time.Second), Restate: d(time.Second), Scan: d(10 * time.Second), Look: d(2 * time.Second),
-		Idle: d(5 * time.Second), Master: d(5 * time.Second), Retry: d(500 * time.Millisecond), Grace: d(2 * time.Second), SyncEvery: d(3 * time.Second)}
+	c.Timers = node.Timers{
+		Interim: d(20 * time.Second), Restate: d(time.Second), Scan: d(10 * time.Second), Look: d(2 * time.Second),
+		Idle: d(5 * time.Second), Master: d(5 * time.Second), Retry: d(500 * time.Millisecond), Grace: d(2 * time.Second), SyncEvery: d(3 * time.Second),
+	}
 	return c, nil
 }
 

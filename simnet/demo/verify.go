@@ -176,7 +176,7 @@ func (s *stage) published(ctx context.Context, tip string) (map[string]string, e
 		return nil, err
 	}
 	out := map[string]string{}
-	for _, entry := range strings.Split(strings.TrimRight(list, "\x00"), "\x00") {
+	for entry := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
 		meta, path, ok := strings.Cut(entry, "\t")
 		part := strings.Fields(meta)
 		if !ok || len(part) != 3 {

@@ -3,6 +3,7 @@ package github
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 )
@@ -58,9 +59,7 @@ func at(v any, path ...any) any {
 
 func variables(extra map[string]any) map[string]any {
 	all := map[string]any{"owner": "alice", "name": "app", "base": "master", "ref": "refs/heads/master"}
-	for k, v := range extra {
-		all[k] = v
-	}
+	maps.Copy(all, extra)
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -172,9 +173,7 @@ func (x *exchange) send(w http.ResponseWriter) {
 	if x.status == 0 {
 		panic(http.ErrAbortHandler)
 	}
-	for k, v := range x.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), x.header)
 	w.WriteHeader(x.status)
 	w.Write(x.answer.Bytes())
 }

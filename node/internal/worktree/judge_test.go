@@ -3,7 +3,6 @@ package worktree
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +17,6 @@ func manyFiles(n int, content string) tree {
 		files[fmt.Sprintf("f%02d.txt", i)] = content
 	}
 	return files
-}
-
-func with(a, b tree) tree {
-	sum := maps.Clone(a)
-	maps.Copy(sum, b)
-	return sum
 }
 
 const longText = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
