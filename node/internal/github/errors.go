@@ -76,10 +76,10 @@ func limited(e *api.HTTPError) bool {
 
 func classifyQuery(e *api.GraphQLError) error {
 	for _, item := range e.Errors {
-		switch item.Type {
-		case "NOT_FOUND":
+		switch {
+		case item.Type == "NOT_FOUND" && len(item.Path) <= 1: // what was asked for, not something inside it
 			return fmt.Errorf("%w: %s", ErrNotFound, item.Message)
-		case "RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE":
+		case slices.Contains([]string{"RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE"}, item.Type):
 			return fmt.Errorf("%w: %s", ErrTemporary, item.Message)
 		}
 		if tooSlow(item) {

@@ -40,7 +40,7 @@ type Pull struct {
 	Number              int
 	Title               string
 	HeadOID, HeadRef    string
-	HeadRepo            string // owner/name; "" when it was deleted
+	HeadRepo            string // owner/name; "" when it was deleted or may not be seen
 	CrossRepository     bool   // it comes from a fork
 	MaintainerCanModify bool
 	Draft               bool
@@ -102,11 +102,14 @@ func (c *Client) OpenPulls(ctx context.Context, owner, name, base string) (List,
 			return fail(err)
 		}
 		r := a.Repository
-		if r == nil || r.Ref == nil {
-			return fail(ErrNotFound)
+		if r == nil { // GitHub says that one is missing by an error
+			return fail(fmt.Errorf("%w: an answer without a repository", ErrTemporary))
 		}
 		if err := (repoRef{r.DatabaseID, r.NameWithOwner}).mustBe(owner, name); err != nil {
 			return fail(err)
+		}
+		if r.Ref == nil {
+			return fail(ErrNotFound)
 		}
 		l.BaseTip = r.Ref.Target.OID
 		for _, p := range a.pulls() {
@@ -169,12 +172,30 @@ func (c *Client) page(ctx context.Context, owner, name, base, after string) (lis
 			vars["after"] = after
 		}
 		var a listAnswer
-		err := s.query.DoWithContext(ctx, openPulls, vars, &a)
+		err := beyondList(s.query.DoWithContext(ctx, openPulls, vars, &a))
 		if err == nil || !slow(err) || first <= pageMin || ctx.Err() != nil {
 			return a, c.settle(ctx, err)
 		}
 		c.shorten(first)
 	}
+}
+
+// beyondList is the error of a list without those about a field of one pull request. GitHub sends that field as
+// null and everything else as it is: a fork in an organization that the account may not see, for one, must not
+// hide the pull requests of everybody else.
+func beyondList(err error) error {
+	e, ok := errors.AsType[*api.GraphQLError](err)
+	if !ok || len(e.Errors) == 0 || slices.ContainsFunc(e.Errors, func(item api.GraphQLErrorItem) bool { return !ofOnePull(item) }) {
+		return err
+	}
+	return nil
+}
+
+// ofOnePull reports whether an error is about what a pull request names outside the repository.
+func ofOnePull(item api.GraphQLErrorItem) bool {
+	p := item.Path
+	return (item.Type == "FORBIDDEN" || item.Type == "NOT_FOUND") && len(p) >= 5 && p[0] == "repository" && p[1] == "pullRequests" &&
+		p[2] == "nodes" && p[4] == "headRepository"
 }
 
 func (c *Client) pageLength() int {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -78,26 +79,52 @@ func (c *Client) Repository(ctx context.Context, owner, name string) (Repository
 	if err != nil {
 		return Repository{}, err
 	}
-	var a struct {
-		repoRef
-		DefaultBranch string `json:"default_branch"`
-		Merge         *bool  `json:"allow_merge_commit"`
-		Squash        bool   `json:"allow_squash_merge"`
-		Rebase        bool   `json:"allow_rebase_merge"`
-		Permissions   struct {
-			Push bool `json:"push"`
-		} `json:"permissions"`
-	}
+	var a repositoryAnswer
 	if err := get(ctx, c, path, &a); err != nil {
 		return fail(err)
 	}
 	if err := a.mustBe(owner, name); err != nil {
 		return fail(err)
 	}
-	r := Repository{ID: a.ID, FullName: a.FullName, DefaultBranch: a.DefaultBranch, CloneURL: c.at.cloneURL(a.FullName),
+	return a.repository(c.at), nil
+}
+
+// RepositoryByID reads the repository that has this id, whatever its name is now: after ErrRenamed it tells the
+// new one. ErrNotFound also stands for one that the account may not see.
+func (c *Client) RepositoryByID(ctx context.Context, id int64) (Repository, error) {
+	fail := func(err error) (Repository, error) {
+		return Repository{}, fmt.Errorf("repository %d: %w", id, err)
+	}
+	if id <= 0 {
+		return fail(errors.New("not an id"))
+	}
+	var a repositoryAnswer
+	if err := get(ctx, c, fmt.Sprintf("repositories/%d", id), &a); err != nil {
+		return fail(err)
+	}
+	if a.ID != id || !fullForm.MatchString(a.FullName) {
+		return fail(fmt.Errorf("%w: an answer about another repository", ErrTemporary))
+	}
+	return a.repository(c.at), nil
+}
+
+// repositoryAnswer is a repository in REST's words.
+type repositoryAnswer struct {
+	repoRef
+	DefaultBranch string `json:"default_branch"`
+	Merge         *bool  `json:"allow_merge_commit"`
+	Squash        bool   `json:"allow_squash_merge"`
+	Rebase        bool   `json:"allow_rebase_merge"`
+	Permissions   struct {
+		Push bool `json:"push"`
+	} `json:"permissions"`
+}
+
+func (a repositoryAnswer) repository(at Endpoint) Repository {
+	r := Repository{ID: a.ID, FullName: a.FullName, DefaultBranch: a.DefaultBranch, CloneURL: at.cloneURL(a.FullName),
 		MergeAllowed: a.Merge == nil || *a.Merge, SquashAllowed: a.Squash, RebaseAllowed: a.Rebase, Push: a.Permissions.Push}
 	r.Owner, r.Name, _ = strings.Cut(a.FullName, "/")
-	return r, nil
+	return r
 }
 
 // repoRef is a repository inside an answer.
