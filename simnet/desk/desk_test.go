@@ -123,16 +123,16 @@ func TestMergeKeepsTheLinesOfBothSides(t *testing.T) { // D-29
 		t.Fatalf("status %d, result %+v", code, r)
 	}
 	for path, want := range map[string]string{
-		"plain.txt":       "100644 one\nours\ntheirs\nthree\n",
-		"crlf.txt":        "100644 one\r\nours\r\ntheirs\r\nthree\r\n",
-		"run me.sh":       "100755 #!/bin/sh\necho ours\necho theirs\n",
-		"größe/naïve.txt": "100644 ours\ntheirs\n",
+		"plain.txt":       "100644 one\ntheirs\nours\nthree\n",
+		"crlf.txt":        "100644 one\r\ntheirs\r\nours\r\nthree\r\n",
+		"run me.sh":       "100755 #!/bin/sh\necho theirs\necho ours\n",
+		"größe/naïve.txt": "100644 theirs\nours\n",
 		"dropped.txt":     "100644 theirs\n",
 		"left.txt":        "100644 ours\n",
 		"blob.bin":        "100644 \x00ours",
 		"same.txt":        "100644 same, changed\n",
-		"both new.txt":    "100755 #!ours\ntheirs\n",
-		"noeol.txt":       "100644 ours\ntheirs",
+		"both new.txt":    "100755 theirs\n#!ours\n",
+		"noeol.txt":       "100644 theirs\nours",
 	} {
 		if got := s.show(r.Commit, path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
@@ -152,7 +152,7 @@ func TestMergeKeepsTheLinesOfBothSides(t *testing.T) { // D-29
 func TestMergeIsBegunWhereNoneIsUnderWay(t *testing.T) {
 	s := newShop(t, tree{"a": "one\n"}, tree{"a": "ours\n"}, tree{"a": "theirs\n"})
 	code, r := s.turn("merge")
-	if code != exitDone || s.show(r.Commit, "a") != "100644 ours\ntheirs\n" {
+	if code != exitDone || s.show(r.Commit, "a") != "100644 theirs\nours\n" {
 		t.Errorf("status %d, result %+v", code, r)
 	}
 }
@@ -203,5 +203,16 @@ func TestBadCallFails(t *testing.T) {
 func TestMarkersAreCounted(t *testing.T) {
 	if n := markers([]byte("<<<<<<< a\nx\n=======\r\ny\n>>>>>>> b\n========\n<<<<<<<<\n=======")); n != 4 {
 		t.Errorf("%d markers", n)
+	}
+}
+
+func TestMergeInALinkedWorkingTreeIsFound(t *testing.T) {
+	s := newShop(t, tree{"a": "one\n"}, tree{"a": "ours\n"}, tree{"a": "theirs\n"})
+	linked := filepath.Join(t.TempDir(), "linked")
+	s.git("worktree", "add", "-q", "--detach", linked, s.head)
+	s.dir = linked
+	s.startMerge()
+	if code, r := s.turn("merge"); code != exitDone || s.git("log", "-1", "--format=%P", r.Commit) != s.head+" "+s.tip {
+		t.Errorf("status %d, result %+v", code, r)
 	}
 }

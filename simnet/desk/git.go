@@ -55,8 +55,15 @@ func (r repository) line(ctx context.Context, args ...string) (string, error) {
 }
 
 // mergeHead is the commit being merged, "" when no merge is under way.
-func (r repository) mergeHead() (string, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, ".git", "MERGE_HEAD"))
+func (r repository) mergeHead(ctx context.Context) (string, error) {
+	path, err := r.line(ctx, "rev-parse", "--git-path", "MERGE_HEAD")
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

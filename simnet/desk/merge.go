@@ -46,14 +46,14 @@ func merge(ctx context.Context, t task) (string, error) {
 // begin starts the merge of tip unless one is under way. It returns the commit being merged, "" when there is
 // nothing to merge.
 func (r repository) begin(ctx context.Context, tip string) (string, error) {
-	if merging, err := r.mergeHead(); merging != "" || err != nil {
+	if merging, err := r.mergeHead(ctx); merging != "" || err != nil {
 		return merging, err
 	}
 	_, code, err := r.ask(ctx, nil, "merge", "-q", "--no-commit", "--no-ff", "--no-edit", tip)
 	if err != nil && code != 1 {
 		return "", err
 	}
-	merging, readErr := r.mergeHead()
+	merging, readErr := r.mergeHead(ctx)
 	if merging == "" && err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (r repository) settle(ctx context.Context, c conflict) error {
 	return err
 }
 
-// choose is the rule: of two texts the lines of both; a file that one side deleted stays; anything else is as
+// choose is the rule: of two texts the lines of both, the base branch's first; a file that one side deleted stays; anything else is as
 // the pull request has it.
 func (r repository) choose(ctx context.Context, c conflict) (side, error) {
 	base, ours, theirs := c.stage[1], c.stage[2], c.stage[3]
@@ -95,7 +95,7 @@ func (r repository) choose(ctx context.Context, c conflict) (side, error) {
 		base = side{}
 	}
 	var text [3][]byte
-	for i, s := range []side{ours, base, theirs} {
+	for i, s := range []side{theirs, base, ours} {
 		var err error
 		if text[i], err = r.blob(ctx, s); err != nil {
 			return side{}, err
@@ -112,7 +112,8 @@ func (r repository) choose(ctx context.Context, c conflict) (side, error) {
 	return side{mode: executable(base, ours, theirs), oid: strings.TrimSpace(string(oid))}, err
 }
 
-// union merges ours, base and theirs and keeps both sides' lines where they differ.
+// union merges two texts by their base, which is the one in the middle. Where they differ it keeps the lines of
+// both, those of the first before those of the last.
 func (r repository) union(ctx context.Context, text [3][]byte) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "parley-desk-")
 	if err != nil {
@@ -120,7 +121,7 @@ func (r repository) union(ctx context.Context, text [3][]byte) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	args := []string{"merge-file", "-p", "-q", "--union"}
-	for i, name := range []string{"ours", "base", "theirs"} {
+	for i, name := range []string{"first", "base", "last"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, text[i], 0o600); err != nil {
 			return nil, err
