@@ -50,7 +50,7 @@ type Core struct {
 	seen    map[ledger.Device]time.Time
 	synced  time.Time // last completed catch-up with another computer
 	quiet   time.Time // deadlines are not judged before
-	started time.Time
+	started time.Time // or woken
 	out     []Effect
 	flight  map[string]bool
 	retry   map[string]backoff
@@ -206,7 +206,8 @@ func (c *Core) take(in Input, now time.Time) {
 			c.synced, c.quiet = now, time.Time{}
 		}
 	case Woke:
-		c.quiet = now.Add(c.cfg.Every.Grace)
+		// While this computer slept it could hear nobody: absence counts from now.
+		c.started, c.quiet = now, now.Add(c.cfg.Every.Grace)
 		c.retry = map[string]backoff{}
 		c.dirtyAll()
 	case Tick:

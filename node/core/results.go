@@ -23,7 +23,7 @@ func (c *Core) looked(in Looked, now time.Time) {
 	}
 	c.succeeded(key)
 	t.Look = in.Look
-	t.looked = now
+	t.looked = in.Look.At // what it shows is as old as its beginning
 	clear := in.Look.HeadClean == thread.Yes && t.State.Open != nil && in.Look.Pull.Head == t.State.Open.Head
 	switch {
 	case in.Look.HeadClean == thread.CannotTell:
