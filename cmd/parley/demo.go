@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -86,16 +85,25 @@ func chooseBranches(c *cobra.Command, o *demo.Options) error {
 	return nil
 }
 
-// explainDemo gives the demo's errors their exit statuses.
+// explainDemo gives the demo's errors their exit statuses, in the demo's own words.
 func explainDemo(err error) error {
 	switch {
 	case errors.Is(err, demo.ErrClean):
-		return fmt.Errorf("%w: %w", api.ErrNothingToDo, err)
+		return meant{err, api.ErrNothingToDo}
 	case errors.Is(err, demo.ErrPerson):
-		return fmt.Errorf("%w: %w", api.ErrNeedsPerson, err)
+		return meant{err, api.ErrNeedsPerson}
 	}
 	return err
 }
+
+// meant is an error that is explained like another one.
+type meant struct {
+	error
+	as error
+}
+
+// Unwrap is both.
+func (m meant) Unwrap() []error { return []error{m.error, m.as} }
 
 func demoGitHubCommand() *cobra.Command {
 	var dir, addr string

@@ -152,7 +152,11 @@ func (d *show) setScene(ctx context.Context) error {
 	if s.Before, err = s.remember(ctx); err != nil {
 		return err
 	}
-	d.printf("Pull request %s#%d conflicts in %d files: %s", s.Slug, s.Pull, len(conflicted), strings.Join(conflicted, ", "))
+	files := "files"
+	if len(conflicted) == 1 {
+		files = "file"
+	}
+	d.printf("Pull request %s#%d conflicts in %d %s: %s", s.Slug, s.Pull, len(conflicted), files, strings.Join(conflicted, ", "))
 	if s.Objected != "" {
 		d.printf("%s has unpublished work in %s.", roles[tablet].name, s.Objected)
 	}

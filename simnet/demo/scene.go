@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parley-mesh/parley/node/api"
 )
 
 // git runs git for the scene, untouched by the settings of whoever runs the demo.
@@ -124,7 +126,7 @@ func (s *stage) paint(ctx context.Context, o Options) (string, error) {
 	for _, b := range []string{s.Base, s.Head} {
 		from, err := git(ctx, o.Repo, "rev-parse", "--verify", "--quiet", b+"^{commit}")
 		if err != nil {
-			return "", fmt.Errorf("branch %q of %s: there is no such commit", b, o.Repo)
+			return "", api.WithHint(fmt.Errorf("branch %q of %s: there is no such commit", b, o.Repo), "run git -C "+o.Repo+" branch and name one of those")
 		}
 		if _, err := git(ctx, dir, "fetch", "-q", "--no-tags", o.Repo, from+":refs/heads/"+b); err != nil {
 			return "", err
