@@ -230,10 +230,7 @@ type build struct {
 }
 
 func (a *app) version(*cobra.Command, []string) error {
-	b := build{Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
+	b := build{Version: node.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	if a.json {
 		return printJSON(a.out, b)
 	}

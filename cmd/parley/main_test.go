@@ -33,6 +33,11 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"home":  makeHome,
 			"hold":  holdHome,
 			"port":  takePort,
+
+			"answers":   answers,
+			"connected": connected,
+			"line":      firstLine,
+			"words":     sameWords,
 		},
 	})
 }
@@ -73,10 +78,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// home DIR [demo] sets a home up whose passphrase is "correct horse battery".
+// home DIR [demo] sets a home up that is named like its directory, and whose passphrase is "correct horse battery".
 func makeHome(ts *testscript.TestScript, neg bool, args []string) {
 	c := node.Default()
-	c.Name = "studio"
+	c.Name = filepath.Base(args[0])
 	c.Listen = []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0"}
 	s := node.Setup{Config: c, Passphrase: "correct horse battery", Work: toyWork}
 	if len(args) > 1 {

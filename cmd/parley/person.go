@@ -29,21 +29,10 @@ func (a *app) running() (node.Home, *api.Client, error) {
 
 // tell prints what came of an act.
 func (a *app) tell(o api.Outcome) {
-	fmt.Fprintln(a.out, sentenceCase(o.Text))
+	fmt.Fprintln(a.out, oneLine(o.Text))
 	if o.Next != "" {
 		a.note("run %s to see what follows", o.Next)
 	}
-}
-
-func sentenceCase(s string) string {
-	if s == "" {
-		return "Done."
-	}
-	s = strings.ToUpper(s[:1]) + s[1:]
-	if !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	return s
 }
 
 func (a *app) approve(c *cobra.Command, args []string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
 )
 
@@ -34,7 +35,7 @@ func (a *app) reader() (api.Reader, func() error, error) {
 		return nil, nil, fmt.Errorf("home %s: its node has not run yet: %w", home.Dir, api.ErrUnreachable)
 	}
 	a.note("no node runs on %s; this is what the last one left", home.Dir)
-	return openReader(home)
+	return node.OpenReader(home)
 }
 
 // reading does something with a reader and closes it.
@@ -66,7 +67,7 @@ func (a *app) printStatus(s api.Status, now time.Time) {
 		running = "not running"
 	}
 	table(a.out, "", [][]string{
-		{"Computer", a.bold(s.Computer.Name), short(s.Computer.Device), running},
+		{"Computer", s.Computer.Name, short(s.Computer.Device), running},
 		{"Fleet", orDash(short(s.Computer.Fleet)), many(len(s.Peers)+1, "computer")},
 		{"Main", mainWord(s.Main)},
 	})

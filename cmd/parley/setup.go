@@ -157,9 +157,10 @@ func (a *app) up(ctx context.Context, demo bool) error {
 	}
 	if err := checkGh(ctx, config); err != nil {
 		f := api.Explain(err)
-		a.note("%s: nothing starts before that is mended: %s", f.Text, f.Hint)
+		a.note("%s, so no conversation starts; %s", f.Text, f.Hint)
 	}
-	return runNode(ctx, home, demo, a.out)
+	ready := func() { a.note("%s answers; stop it with Ctrl-C", config.Name) }
+	return node.Run(ctx, node.RunConfig{Home: home, Demo: demo, Out: a.out, Ready: ready})
 }
 
 func (a *app) preflight(ctx context.Context, home node.Home, demo bool) (node.Config, error) {
@@ -203,14 +204,15 @@ func (a *app) join(ctx context.Context, code, name string) error {
 	if _, err := a.unlock(ctx, home, "Passphrase to join the other computer: "); err != nil {
 		return err
 	}
-	err = joinFleet(ctx, home, code, name, func(words [4]string, inviter string) {
+	err = node.Join(ctx, home, code, name, func(words [4]string, inviter string) {
 		fmt.Fprintf(a.out, "Joining %s. The words: %s %s %s %s\n", oneLine(inviter), words[0], words[1], words[2], words[3])
 		a.note("say yes on %s only if it shows the same words", oneLine(inviter))
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out, "Joined. Run parley up.")
+	fmt.Fprintln(a.out, name+" has joined.")
+	a.note("run parley up")
 	return nil
 }
 

@@ -62,9 +62,9 @@ func (a *app) printThread(t api.Thread, f threadFlags, now time.Time) {
 	fmt.Fprintln(a.out)
 	table(a.out, "", rows)
 
-	rows = [][]string{{"PARTY", "SAYS", "CONFIRMED", ""}}
+	rows = [][]string{{"PARTY", "SAYS", "CONFIRMED", "ROLE"}}
 	for _, p := range t.Parties {
-		rows = append(rows, []string{p.Name, orDash(p.Statement), yesDash(p.Adopted), responsibleWord(p)})
+		rows = append(rows, []string{p.Name, orDash(p.Statement), yesDash(p.Adopted), orDash(responsibleWord(p))})
 	}
 	fmt.Fprintln(a.out)
 	table(a.out, "", rows)

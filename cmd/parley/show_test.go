@@ -1,0 +1,242 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-mesh/parley/node/api"
+)
+
+var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+// printed is what a command prints, on two files instead of a terminal.
+func printed(t *testing.T, print func(*app)) (out, notes string) {
+	t.Helper()
+	dir := t.TempDir()
+	open := func(name string) *os.File {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	print(&app{streams: streams{out: open("out"), err: open("err")}})
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	return read("out"), read("err")
+}
+
+func want(t *testing.T, got, want string) {
+	t.Helper()
+	if want = strings.TrimPrefix(want, "\n"); got != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestStatusAnswersWhetherItWorksAndWhatNeedsYou(t *testing.T) {
+	out, _ := printed(t, func(a *app) {
+		a.printStatus(api.Status{
+			Running: true, Computer: api.Computer{Name: "studio", Device: "c1d3225544", Fleet: "09e41c0cffff"},
+			Main: api.MainComputer{State: "live", Name: "studio", Me: true},
+			Peers: []api.Peer{
+				{Name: "laptop", Connected: true, Transport: "quic", Address: "/ip4/192.0.2.2/udp/4001/quic-v1", LastSeen: noon},
+				{Name: "tablet", LastSeen: noon.Add(-3 * time.Hour)},
+			},
+			Repositories: []api.Repository{{Slug: "acme/shop", Base: "main", Checkout: "/home/kim/shop", Branch: "topic", State: "at 80627e15, as on GitHub"}},
+			ThreadsOpen:  1, Cards: 2, TimersShortened: true, Waiting: []string{"acme/shop#42: waits for tablet\x1b[2J"},
+		}, noon)
+	})
+	want(t, out, `
+Computer  studio    c1d32255  running
+Fleet     09e41c0c  3 computers
+Main      studio (this computer)
+Timers are shortened: this is a demo.
+
+COMPUTER  STATE            ADDRESS                          SEEN
+laptop    connected, quic  /ip4/192.0.2.2/udp/4001/quic-v1  now
+tablet    away             -                                3 h ago
+
+REPOSITORY  BASE  CHECKOUT        ON     STATE
+acme/shop   main  /home/kim/shop  topic  at 80627e15, as on GitHub
+
+acme/shop#42: waits for tablet [2J
+1 conversation open (parley threads). 2 cards for you: parley inbox
+`)
+}
+
+func TestStatusWithoutAnythingTeachesTheNextStep(t *testing.T) {
+	out, _ := printed(t, func(a *app) {
+		a.printStatus(api.Status{Computer: api.Computer{Name: "studio", Device: "c1"}, Main: api.MainComputer{State: "none"}}, noon)
+	})
+	want(t, out, `
+Computer  studio  c1  not running
+Fleet     -       1 computer
+Main      none: nothing is opened or published (parley main on)
+
+No conversation runs. Nothing waits for you.
+`)
+}
+
+func TestACardNamesTheCommandThatAnswersIt(t *testing.T) { // P15
+	out, _ := printed(t, func(a *app) {
+		a.printCard(api.Card{
+			Code: "C2", Title: "Approve the push of acme/shop#42", What: "push 80627e15", Why: "tests passed\nall of them",
+			Since: noon.Add(-12 * time.Minute), Command: "parley approve acme/shop#42 push",
+		}, noon)
+	})
+	want(t, out, `
+C2  Approve the push of acme/shop#42  (12 min ago)
+    what  push 80627e15
+    why   tests passed all of them
+    run   parley approve acme/shop#42 push
+`)
+}
+
+var conversation = api.Thread{
+	ThreadLine: api.ThreadLine{Ref: "acme/shop#42", Phase: "interim", Since: noon.Add(-48 * time.Hour), Waiting: "laptop prepares the final"},
+	Files:      []api.ThreadFile{{Path: "docs/Köln.md", Master: "0123456789", Pull: "abcdef0123", Interim: "0123456789", Here: "master's copy"}},
+	Parties:    []api.ThreadParty{{Name: "laptop", Statement: "agrees", Responsible: true}, {Name: "tablet", Adopted: true}},
+	Records: []api.ThreadRecord{
+		{ID: "r1", Short: "aaaa1111", Kind: "open", Who: "studio", At: noon, Sentence: "opens the conversation", Counted: true, Wire: "AAAA"},
+		{ID: "r2", Short: "bbbb2222", Kind: "final", Who: "tablet", At: noon, Sentence: "names the final", Rule: "not the main computer", Wire: "BBBB"},
+	},
+}
+
+func TestAConversationIsShownWithWhatCounts(t *testing.T) {
+	at := noon.Local().Format("2006-01-02 15:04:05")
+	out, notes := printed(t, func(a *app) { a.printThread(conversation, threadFlags{}, noon) })
+	want(t, out, `
+acme/shop#42  interim  since 2 days ago
+laptop prepares the final
+
+FILE          MASTER    PULL      INTERIM   FINAL  HERE
+docs/Köln.md  01234567  abcdef01  01234567  -      master's copy
+
+PARTY   SAYS    CONFIRMED  ROLE
+laptop  agrees  -          builds the final
+tablet  -       yes        -
+
+`+at+`  aaaa1111  studio  opens the conversation
+`)
+	want(t, notes, "parley: note: 1 record not shown, because it counts for nothing; --all shows it\n")
+
+	out, notes = printed(t, func(a *app) { a.printThread(conversation, threadFlags{all: true}, noon) })
+	if !strings.HasSuffix(out, "tablet  names the final (does not count: not the main computer)\n") || notes != "" {
+		t.Errorf("%s%s", out, notes)
+	}
+}
+
+func TestRawRecordsAreTheSignedBytesAlone(t *testing.T) {
+	out, _ := printed(t, func(a *app) { _ = a.showThread(conversation, threadFlags{raw: true}) })
+	want(t, out, "AAAA\nBBBB\n")
+	out, _ = printed(t, func(a *app) {
+		a.json = true
+		_ = a.showThread(conversation, threadFlags{})
+	})
+	if strings.Contains(out, "wire") || !strings.Contains(out, `"rule": "not the main computer"`) {
+		t.Error(out)
+	}
+}
+
+func TestTimesAreSaidAsPeopleSayThem(t *testing.T) {
+	for _, c := range []struct {
+		before time.Duration
+		want   string
+	}{
+		{0, "now"},
+		{time.Second, "now"},
+		{59 * time.Second, "59 s ago"},
+		{90 * time.Second, "1 min ago"},
+		{47 * time.Hour, "47 h ago"},
+		{72 * time.Hour, "3 days ago"},
+		{-27 * time.Minute, "in 27 min"},
+	} {
+		if got := ago(noon.Add(-c.before), noon); got != c.want {
+			t.Errorf("%v: %q, want %q", c.before, got, c.want)
+		}
+	}
+	if got := ago(time.Time{}, noon); got != "never" {
+		t.Error(got)
+	}
+}
+
+func TestARemoteNamesItsRepository(t *testing.T) {
+	for _, c := range []struct{ remote, host, slug string }{
+		{"https://github.com/acme/shop", "github.com", "acme/shop"},
+		{"https://kim:token@github.com/acme/shop.git", "github.com", "acme/shop"},
+		{"https://ghe.example:8443/acme/shop.git/", "ghe.example:8443", "acme/shop"},
+		{"git@github.com:acme/shop.git", "github.com", "acme/shop"},
+		{"GitHub.com:acme/shop", "github.com", "acme/shop"},
+		{"ssh://git@github.com/acme/shop.js", "github.com", "acme/shop.js"},
+		{"ssh://git@ssh.github.com:443/acme/shop.git", "github.com", "acme/shop"},
+		{"git://github.com/acme/shop", "github.com", "acme/shop"},
+		{"/home/kim/shop", "", ""},
+		{"../shop", "", ""},
+		{`C:\kim\shop`, "", ""},
+		{"https://gitlab.example/group/sub/shop", "", ""},
+		{"https://github.com/acme", "", ""},
+		{"", "", ""},
+	} {
+		if host, slug := parseRemote(c.remote); host != c.host || slug != c.slug {
+			t.Errorf("%q: %q %q, want %q %q", c.remote, host, slug, c.host, c.slug)
+		}
+	}
+}
+
+func TestEveryVerbIsACommandAndEveryCommandAVerb(t *testing.T) {
+	verbs := map[string]bool{}
+	for _, v := range api.Verbs {
+		if !v.Step {
+			verbs[v.Name] = true
+		}
+	}
+	var a app
+	for _, c := range a.root().Commands() {
+		below := c.Commands()
+		if len(below) == 0 {
+			below = append(below, c)
+		}
+		for _, c := range below {
+			name := strings.TrimPrefix(c.CommandPath(), "parley ")
+			known := verbs[name] || c.Hidden || name == "demo" || name == "exit-codes"
+			if !known {
+				t.Errorf("%s is no verb of the table", name)
+			}
+			delete(verbs, name)
+			if asks := c.Flags().Lookup("passphrase-file") != nil; known && verbOf(name).Who == api.Person != asks {
+				t.Errorf("%s: asks for a passphrase: %v", name, asks)
+			}
+		}
+	}
+	if len(verbs) > 0 {
+		t.Errorf("without a command: %v", verbs)
+	}
+}
+
+func verbOf(name string) api.Verb {
+	for _, v := range api.Verbs {
+		if v.Name == name {
+			return v
+		}
+	}
+	return api.Verb{}
+}
+
+func TestAHintIsAboutTheSameHome(t *testing.T) {
+	a := app{home: "/home/kim's home"}
+	if got := a.here("run parley up"); got != `run parley --home '/home/kim'\''s home' up` {
+		t.Error(got)
+	}
+	if got := (&app{}).here("run parley up"); got != "run parley up" {
+		t.Error(got)
+	}
+}
