@@ -24,7 +24,7 @@ const (
 	headerTimeout    = 5 * time.Second
 	requestTimeout   = 10 * time.Second
 	answerTimeout    = waitMax + 35*time.Second
-	shutdownPatience = 5 * time.Second
+	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
 // Server answers for a node. Every field but Refused is needed.
@@ -37,7 +37,8 @@ type Server struct {
 	Refused func(verb string, err error)
 }
 
-// Serve answers on l until ctx ends, and returns once every request has ended.
+// Serve answers on l until ctx ends. The requests' own contexts end with it; what has not come to an end a
+// second later is cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	requests, stop := context.WithCancel(ctx)
 	defer stop()
@@ -60,8 +61,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
 	defer cancel()
 	err := server.Shutdown(patience)
-	if err != nil {
-		err = errors.Join(err, server.Close())
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
 	}
 	<-ended
 	return err

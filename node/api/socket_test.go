@@ -106,3 +106,18 @@ func TestAClientWithoutANodeSaysSo(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+func TestAConnectionWithoutARequestHoldsNoServerUp(t *testing.T) {
+	s := serve(t)
+	idle, err := s.dial(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if _, err := s.client.Status(); err != nil { // so the idle connection has been accepted, too
+		t.Fatal(err)
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}
