@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"math"
 	"unicode/utf8"
 )
 
@@ -67,7 +68,12 @@ func item(b []byte, at, depth int) int {
 	}
 	left := uint64(len(b) - at)
 	switch major {
-	case majorUint, majorNint:
+	case majorUint:
+		return at
+	case majorNint:
+		if arg > math.MaxInt64 {
+			return -1 // below the least integer of 64 bits
+		}
 		return at
 	case majorBytes, majorText:
 		if arg > left || major == majorText && !utf8.Valid(b[at:at+int(arg)]) {

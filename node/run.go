@@ -9,7 +9,6 @@ import (
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
-	"github.com/parley-mesh/parley/node/internal/presence"
 )
 
 // Version is what this program calls itself.
@@ -45,7 +44,10 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	}
 	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Logged: &n.log.bell, Refused: n.refused}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, listener) }()
+	go func() {
+		served <- server.Serve(ctx, listener)
+		cancel() // a node that answers nobody is of no use
+	}()
 	n.identifyAll(ctx)
 	if rc.Ready != nil {
 		rc.Ready()
@@ -70,7 +72,3 @@ func translate(err error) error {
 	}
 	return err
 }
-
-// DemoPerson agrees to everything at once. What it agrees to counts in a demo's own homes alone; a node
-// that is run for real refuses it (D-24).
-func DemoPerson() api.Prover { return presence.Demo() }

@@ -13,7 +13,7 @@ import (
 // world is three computers of one developer, the records they have said, and a GitHub that is a few
 // variables. It lets the reconcilers of all computers run against each other without any I/O.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	now     time.Time
 	roster  lanes.Roster
 	fleet   ledger.TID
@@ -52,7 +52,7 @@ func blob(name string) ledger.OID {
 }
 
 // newWorld has a main computer (0), the author's (1) and a third (2), and one open of two files.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	for i := range 3 {
 		seed := sha256.Sum256([]byte{byte(i)})

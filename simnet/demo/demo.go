@@ -254,7 +254,7 @@ func (d *show) invite(ctx context.Context, i int) error {
 			return nil // it joined, and only the news of it was lost
 		}
 	}
-	person := node.DemoPerson()
+	person := api.DemoProver()
 	return d.client(desktop, func(c *api.Client) error {
 		given, err := c.Invite(ctx, person)
 		if err != nil {
@@ -303,7 +303,7 @@ func (d *show) makeMain(ctx context.Context) error {
 			if err != nil || st.Main.Me {
 				return err
 			}
-			_, err = c.SetMain(ctx, true, node.DemoPerson())
+			_, err = c.SetMain(ctx, true, api.DemoProver())
 			return err
 		})
 	})

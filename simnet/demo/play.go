@@ -147,7 +147,7 @@ func (d *show) press(ctx context.Context, c *api.Client, i int) error {
 		if err := d.asker.ask(ctx, d.lines, roles[i].name, card); err != nil {
 			return err
 		}
-		if _, err := c.Approve(ctx, card, node.DemoPerson()); err != nil {
+		if _, err := c.Approve(ctx, card, api.DemoProver()); err != nil {
 			return err
 		}
 	}
