@@ -106,7 +106,7 @@ type Mesh struct {
 	mu       sync.Mutex
 	status   map[ledger.Device]*PeerStatus
 	addrs    map[ledger.Device][]ma.Multiaddr
-	sessions map[ledger.Device]bool // catch-ups that this side began
+	sessions map[ledger.Device]*session
 	asked    map[ledger.TID]bool
 	askTimer *time.Timer
 	invite   *Invitation
@@ -139,7 +139,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
 		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, addrs: map[ledger.Device][]ma.Multiaddr{},
-		sessions: map[ledger.Device]bool{}, asked: map[ledger.TID]bool{},
+		sessions: map[ledger.Device]*session{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var err error

@@ -81,22 +81,32 @@ func (m *Mesh) keepSyncing() {
 	}
 }
 
-// catchUp begins an exchange with a peer, unless one that this side began is on its way.
+// catchUp runs an exchange with a peer. If one that this side began is on its way, another follows it: what
+// is asked for may have come too late for the first.
 func (m *Mesh) catchUp(d ledger.Device) {
 	m.mu.Lock()
-	busy := m.sessions[d] || m.ctx.Err() != nil
-	if !busy {
-		m.sessions[d] = true
-	}
-	m.mu.Unlock()
-	if busy {
+	s := m.sessions[d]
+	if s != nil {
+		s.again = true
+		m.mu.Unlock()
 		return
 	}
-	defer func() {
-		m.mu.Lock()
-		delete(m.sessions, d)
+	s = &session{again: true}
+	m.sessions[d] = s
+	for s.again && m.ctx.Err() == nil {
+		s.again = false
 		m.mu.Unlock()
-	}()
+		m.catchUpOnce(d)
+		m.mu.Lock()
+	}
+	delete(m.sessions, d)
+	m.mu.Unlock()
+}
+
+// session is a running catch-up that this side began.
+type session struct{ again bool }
+
+func (m *Mesh) catchUpOnce(d ledger.Device) {
 	id, err := peerOf(d)
 	if err != nil {
 		return

@@ -1,0 +1,163 @@
+package mesh
+
+import (
+	"context"
+	"crypto/ed25519"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// shelf is a book in memory: chains without gaps, like the store, and nothing else.
+type shelf struct {
+	mu     sync.Mutex
+	chains map[ledger.TID]map[ledger.Chain][]*ledger.Record
+	family map[ledger.TID]ledger.Family
+	news   chan struct{}    // one signal; the reader looks again
+	early  []*ledger.Record // came before their predecessors
+	bad    int              // how many ever did
+	ask    func(ledger.TID) // told of a gap
+}
+
+func newShelf() *shelf {
+	return &shelf{
+		chains: map[ledger.TID]map[ledger.Chain][]*ledger.Record{}, family: map[ledger.TID]ledger.Family{},
+		news: make(chan struct{}, 1),
+	}
+}
+
+// Receive appends what continues its chain.
+func (s *shelf) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortFunc(s.early, func(a, b *ledger.Record) int { return int(a.Seq) - int(b.Seq) })
+	early := s.early
+	s.early = nil
+	for _, r := range append(slices.Clone(records), early...) {
+		if s.chains[r.Ledger] == nil {
+			s.chains[r.Ledger] = map[ledger.Chain][]*ledger.Record{}
+			s.family[r.Ledger] = f
+		}
+		switch have := s.chains[r.Ledger][r.Chain()]; {
+		case r.Seq == uint64(len(have)):
+			s.chains[r.Ledger][r.Chain()] = append(have, r)
+		case r.Seq > uint64(len(have)):
+			s.early = append(s.early, r)
+		}
+	}
+	s.bad = max(s.bad, len(s.early))
+	if len(s.early) > 0 && s.ask != nil {
+		s.ask(s.early[0].Ledger)
+	}
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *shelf) heads(tid ledger.TID) []ledger.Head {
+	var out []ledger.Head
+	for c, records := range s.chains[tid] {
+		last := records[len(records)-1]
+		out = append(out, ledger.Head{Chain: c, Next: last.Seq + 1, ID: last.ID, Lam: last.Lam})
+	}
+	slices.SortFunc(out, func(a, b ledger.Head) int { return a.Compare(b.Chain) })
+	return out
+}
+
+// Heads is how far each chain goes.
+func (s *shelf) Heads(tid ledger.TID) ([]ledger.Head, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heads(tid), nil
+}
+
+// Visible is everything.
+func (s *shelf) Visible(ledger.Device) []ledger.Listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []ledger.Listing
+	for tid := range s.chains {
+		out = append(out, ledger.Listing{Ledger: tid, Digest: ledger.DigestOf(s.heads(tid))})
+	}
+	slices.SortFunc(out, func(a, b ledger.Listing) int { return slices.Compare(a.Ledger[:], b.Ledger[:]) })
+	return out
+}
+
+// From is a piece of a chain.
+func (s *shelf) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out [][]byte
+	for _, r := range s.chains[tid][c][min(int(next), len(s.chains[tid][c])):] {
+		if len(out) == most {
+			break
+		}
+		out = append(out, r.Wire)
+	}
+	return out, nil
+}
+
+// Family is as first received.
+func (s *shelf) Family(tid ledger.TID) (ledger.Family, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.family[tid]
+	return f, ok
+}
+
+func (s *shelf) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, chains := range s.chains {
+		for _, records := range chains {
+			n += len(records)
+		}
+	}
+	return n
+}
+
+// wait waits until the shelf holds n records.
+func (s *shelf) wait(t testing.TB, ctx context.Context, n int) {
+	t.Helper()
+	for s.count() < n {
+		select {
+		case <-s.news:
+		case <-ctx.Done():
+			t.Fatalf("%d records came, want %d", s.count(), n)
+		}
+	}
+}
+
+// pen writes records of one chain.
+type pen struct {
+	key  ed25519.PrivateKey
+	tid  ledger.TID
+	head ledger.Head
+}
+
+func newPen(id Identity, tid ledger.TID) *pen {
+	return &pen{key: id.Key(), tid: tid, head: ledger.Head{Chain: ledger.Chain{Device: id.Device(), Inc: ledger.Incarnation{1}}}}
+}
+
+// write makes the next record: about 500 bytes on the wire.
+func (p *pen) write(t testing.TB) *ledger.Record {
+	t.Helper()
+	open := ledger.ID{1}
+	files := make([]ledger.OwnLines, 25)
+	for i := range files {
+		files[i] = ledger.OwnLines{File: uint64(i), Lines: 1 << 40}
+	}
+	r, err := ledger.Seal(p.key, ledger.Header{
+		Ledger: p.tid, Inc: p.head.Inc, Seq: p.head.Next, Prev: p.head.ID, Open: open, Re: []ledger.ID{open}, Lam: p.head.Lam + 1, At: 1764500000000,
+	}, &ledger.Object{Why: ledger.ObjectUnpublished, Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.head = p.head.After(r)
+	return r
+}
