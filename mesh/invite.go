@@ -65,7 +65,8 @@ type Invitation struct {
 
 	mu     sync.Mutex
 	wrong  int
-	taken  bool // one joiner proved the secret
+	taken  bool           // one joiner proved the secret
+	talks  sync.WaitGroup // runs of the protocol that have not ended
 	ended  chan struct{}
 	once   sync.Once
 	paired Paired
@@ -160,6 +161,7 @@ func (i *Invitation) close() {
 		return
 	}
 	i.m.gate.admitGuests(false)
+	i.talks.Wait() // what was said last has been read
 	for _, p := range i.m.host.Network().Peers() {
 		if !i.m.gate.member(p) {
 			_ = i.m.host.Network().ClosePeer(p) // it is refused from now on anyway
@@ -169,15 +171,19 @@ func (i *Invitation) close() {
 
 // answerPair is the inviter's side. It runs for strangers too, and only while an invitation is open.
 func (m *Mesh) answerPair(s network.Stream) {
+	d, ok := deviceOf(s.Conn().RemotePeer())
 	m.mu.Lock()
 	i := m.invite
+	if i != nil && ok {
+		i.talks.Add(1)
+	}
 	m.mu.Unlock()
-	d, ok := deviceOf(s.Conn().RemotePeer())
 	if i == nil || !ok {
 		_ = s.Reset() // nobody is invited
 		return
 	}
 	m.work.Go(func() {
+		defer i.talks.Done()
 		p := pairing{s: s, r: bufio.NewReader(s)}
 		err := i.admit(&p, d)
 		if err != nil {

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -87,30 +88,54 @@ func (o *framing) flush() error {
 	return err
 }
 
+// storingMax is how many verified frames wait for the disk: at most half a megabyte for each peer.
+const storingMax = 8
+
 // readRecords takes what the peer sends, stored frame by frame, so that an exchange that breaks off has
-// not been for nothing.
+// not been for nothing. The next frame is verified while the last one is written.
 func (x *exchange) readRecords() error {
-	for {
-		f, err := x.read()
-		if err != nil {
-			return err
+	type piece struct {
+		family  ledger.Family
+		records []*ledger.Record
+	}
+	pieces := make(chan piece, storingMax)
+	var stored error
+	var storing sync.WaitGroup
+	storing.Go(func() {
+		for p := range pieces {
+			if stored != nil {
+				continue // the reader is told when it is done
+			}
+			if stored = x.m.c.Book.Receive(x.m.ctx, x.with, p.family, p.records); stored != nil {
+				_ = x.s.Reset() // wakes the reader
+				continue
+			}
+			x.received += len(p.records)
 		}
-		switch f := f.(type) {
-		case *ledger.Records:
-			records, err := verified(f)
+	})
+	err := func() error {
+		for {
+			f, err := x.read()
 			if err != nil {
 				return err
 			}
-			if err := x.m.c.Book.Receive(x.m.ctx, x.with, f.Family, records); err != nil {
-				return err
+			switch f := f.(type) {
+			case *ledger.Records:
+				records, err := verified(f)
+				if err != nil {
+					return err
+				}
+				pieces <- piece{f.Family, records}
+			case *ledger.Bye:
+				return nil
+			default:
+				return fmt.Errorf("%w: want records, got %T", errPeer, f)
 			}
-			x.received += len(records)
-		case *ledger.Bye:
-			return nil
-		default:
-			return fmt.Errorf("%w: want records, got %T", errPeer, f)
 		}
-	}
+	}()
+	close(pieces)
+	storing.Wait()
+	return errors.Join(stored, err)
 }
 
 // verified parses a frame's records and checks their signatures, on every core.
