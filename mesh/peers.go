@@ -39,16 +39,20 @@ func (m *Mesh) connected(conn network.Conn) {
 	if !first {
 		return
 	}
-	m.work.Go(func() { m.greet(p, d) })
+	dialled := conn.Stat().Direction == network.DirOutbound
+	m.work.Go(func() { m.greet(p, d, dialled) })
 }
 
-// greet tells of the peer once it has said where it listens, and catches up with it: at once, and again
-// when gossip has had time to form, since what was published in between may have reached nobody.
-func (m *Mesh) greet(p peer.ID, d ledger.Device) {
+// greet tells of the peer once it has said where it listens. The side that dialled catches up with it: at
+// once, and again when gossip has had time to form, since what was published in between may have reached
+// nobody. Were both to begin, everything would come twice.
+func (m *Mesh) greet(p peer.ID, d ledger.Device, dialled bool) {
 	if m.ctx.Err() != nil {
 		return
 	}
-	m.catchUp(d)
+	if dialled {
+		m.catchUp(d)
+	}
 	addrs := m.host.Peerstore().Addrs(p)
 	m.mu.Lock()
 	if len(addrs) > 0 {
@@ -61,7 +65,7 @@ func (m *Mesh) greet(p peer.ID, d ledger.Device) {
 	}
 	slices.Sort(texts)
 	m.tell(Event{Kind: PeerUp, Device: d, Addrs: texts})
-	if m.pause(2*m.c.Heartbeat) == nil {
+	if dialled && m.pause(2*m.c.Heartbeat) == nil {
 		m.catchUp(d)
 	}
 }
