@@ -202,7 +202,9 @@ func (f *List) bounded() bool    { return len(f.Entries) <= ListingsMax }
 func (f *Buckets) bounded() bool { return len(f.Digests) == 256*16 }
 func (f *Bucket) bounded() bool  { return f.Index < 256 && len(f.Entries) <= ListingsMax }
 func (f *Have) bounded() bool    { return len(f.Positions) <= HaveMax }
-func (f *Records) bounded() bool { return len(f.Wires) > 0 && f.Family <= Work }
+func (f *Records) bounded() bool {
+	return len(f.Wires) > 0 && f.Family >= Conversation && f.Family <= Work
+}
 func (*Tomb) bounded() bool      { return true }
 func (*Bye) bounded() bool       { return true }
 func (f *Made) bounded() bool    { return f.Head != "" }
@@ -230,6 +232,9 @@ func EncodeFrame(f Frame) ([]byte, error) {
 	}
 	if len(body) > FrameBytesMax || !f.bounded() {
 		return nil, fmt.Errorf("frame %d: %d bytes or too many entries", f.frame(), len(body))
+	}
+	if !Canonical(body) {
+		return nil, fmt.Errorf("frame %d: a list is nil or a text is no UTF-8", f.frame())
 	}
 	return body, nil
 }
@@ -271,20 +276,49 @@ func typed(f Frame) Frame {
 	return f
 }
 
-// ReadFrame reads one frame. It returns [io.EOF] at a clean end, [ErrFrame] for bytes that are no frame.
+// ReadFrame reads one frame. It returns [io.EOF] at a clean end, [io.ErrUnexpectedEOF] at one inside a
+// frame, and [ErrFrame] for bytes that are no frame.
 func ReadFrame(r *bufio.Reader) (Frame, error) {
-	length, err := binary.ReadUvarint(r)
+	length, err := readLength(r)
 	if err != nil {
 		return nil, err
 	}
-	if length == 0 || length > FrameBytesMax {
-		return nil, fmt.Errorf("%w: %d bytes long", ErrFrame, length)
-	}
 	body := make([]byte, length)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return nil, err
+		return nil, cutOff(err)
 	}
 	return DecodeFrame(body)
+}
+
+// readLength reads the length before a frame, in its shortest form.
+func readLength(r *bufio.Reader) (int, error) {
+	length := 0
+	for at := range binary.MaxVarintLen16 {
+		octet, err := r.ReadByte()
+		switch {
+		case err != nil && at == 0:
+			return 0, err
+		case err != nil:
+			return 0, cutOff(err)
+		}
+		length |= int(octet&0x7f) << (7 * at)
+		if octet >= 0x80 {
+			continue
+		}
+		if octet == 0 || length > FrameBytesMax {
+			return 0, fmt.Errorf("%w: %d bytes long, or its length is not in shortest form", ErrFrame, length)
+		}
+		return length, nil
+	}
+	return 0, fmt.Errorf("%w: over %d bytes long", ErrFrame, FrameBytesMax)
+}
+
+// cutOff is what the end of the input means inside a frame.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // DecodeFrame reads a frame's map. Keys of 64 and above may be passed over; any other unknown key, an

@@ -101,8 +101,12 @@ func (r *Record) Family() Family { return r.Kind.Family() }
 // Chain names the chain that the record is part of.
 func (r *Record) Chain() Chain { return Chain{r.Device, r.Inc} }
 
-// Verify checks the signature under the context of the family that the record arrived in.
+// Verify checks the signature under the context of the family that the record arrived in. Nothing verifies
+// under [FamilyUnknown], which has no context. Errors are [ErrSignature], and those of [Parse].
 func (r *Record) Verify(f Family) error {
+	if f == FamilyUnknown || int(f) >= len(contexts) {
+		return fmt.Errorf("%w: family %d has no context", ErrSignature, f)
+	}
 	if own := r.Family(); own != FamilyUnknown && own != f {
 		return fmt.Errorf("%w: a %s record in a ledger of %s", ErrSignature, r.Kind, f)
 	}
@@ -210,6 +214,9 @@ func Seal(key ed25519.PrivateKey, h Header, content Body) (*Record, error) {
 	r, err := Parse(sign(key, h.Kind.Family(), body))
 	if err != nil {
 		return nil, fmt.Errorf("seal %s: %w", content.Kind(), err)
+	}
+	if r.Opaque {
+		return nil, fmt.Errorf("seal %s: roster heads belong to rosters", content.Kind())
 	}
 	return r, nil
 }
