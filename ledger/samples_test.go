@@ -88,6 +88,7 @@ func samples() []sample {
 		{name: "who", header: laneHeader(), content: &Who{Nonce: [16]byte{1}}},
 		{name: "am", header: laneHeader(), content: &Am{Nonce: [16]byte{1}, Host: "github.com", User: 77, Login: "kim"}},
 		{name: "note", header: laneHeader(), content: &Note{Thread: sampleKey.Thread(), Cause: 3}},
+		{name: "golden-ack", header: goldenHeader(), content: &Ack{Classes: []Class{HasMaster, HasPull}}},
 	}, frames()...)
 }
 

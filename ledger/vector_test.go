@@ -28,14 +28,17 @@ func testKey(first byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
+func goldenHeader() Header {
+	open := ID(sha256.Sum256([]byte("open")))
+	return Header{
+		Ledger: sampleKey.Thread(), Inc: Incarnation(bytes.Repeat([]byte{0xaa}, 8)),
+		Open: open, Re: []ID{open}, Lam: 2, At: 1764500000000,
+	}
+}
+
 func goldenRecord(t testing.TB) *Record {
 	t.Helper()
-	open := ID(sha256.Sum256([]byte("open")))
-	key := ConflictKey{Host: "github.com", Repo: 123456789, Pull: 42}
-	r, err := Seal(testKey(0), Header{
-		Ledger: key.Thread(), Inc: Incarnation(bytes.Repeat([]byte{0xaa}, 8)),
-		Open: open, Re: []ID{open}, Lam: 2, At: 1764500000000,
-	}, &Ack{Classes: []Class{HasMaster, HasPull}})
+	r, err := Seal(testKey(0), goldenHeader(), &Ack{Classes: []Class{HasMaster, HasPull}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,21 +25,17 @@ func bytesOfSample(t *testing.T, s sample) []byte {
 		}
 		return b
 	}
-	r, err := Seal(testKey(0), s.header, s.content)
-	if err != nil {
-		t.Fatalf("%s: %v", s.name, err)
-	}
-	return r.Wire
+	return sealed(t, s).Wire
 }
 
-// vector reads a committed vector; with -update a missing one is written first.
+// vector reads a committed vector; with -update a missing one is written first, and none is ever changed.
 func vector(t *testing.T, s sample) []byte {
 	t.Helper()
 	path := filepath.Join("testdata", "v1", s.name+".txt")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && *update {
 		text = []byte(wrap(hex.EncodeToString(bytesOfSample(t, s))))
-		err = os.WriteFile(path, text, 0o644)
+		err = writeNew(path, text)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +45,25 @@ func vector(t *testing.T, s sample) []byte {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return b
+}
+
+func sealed(t testing.TB, s sample) *Record {
+	t.Helper()
+	r, err := Seal(testKey(0), s.header, s.content)
+	if err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	return r
+}
+
+// writeNew writes a file that must not be there.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 func wrap(s string) string {
@@ -71,7 +86,10 @@ func TestEveryVectorIsReadAndWrittenByteForByte(t *testing.T) { // P25
 			if s.frame != nil {
 				f, err := DecodeFrame(want)
 				if err != nil || !reflect.DeepEqual(f, s.frame) {
-					t.Errorf("read %+v, %v", f, err)
+					t.Fatalf("read %+v, %v", f, err)
+				}
+				if again, err := EncodeFrame(f); err != nil || !bytes.Equal(again, want) {
+					t.Errorf("written again %x, %v", again, err)
 				}
 				return
 			}
@@ -106,5 +124,34 @@ func TestEveryKindAndFrameHasAVector(t *testing.T) {
 		if freshFrame(n) != nil && !seen[n] {
 			t.Errorf("frame %d has no vector", n)
 		}
+	}
+}
+
+func TestNoVectorIsForgotten(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join("testdata", "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, s := range samples() {
+		known[s.name+".txt"] = true
+	}
+	for _, f := range files {
+		if !known[f.Name()] {
+			t.Errorf("%s is read by no test", f.Name())
+		}
+	}
+	if len(files) != len(known) {
+		t.Errorf("%d vectors, %d samples", len(files), len(known))
+	}
+}
+
+func TestAVectorIsNeverOverwritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.txt")
+	if err := writeNew(path, []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeNew(path, []byte("b")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("written again: %v", err)
 	}
 }
