@@ -1,45 +1,32 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// load reads the heads and families into memory.
-func (s *Store) load() error {
-	for key, value := range s.each([]byte{prefixHead}) {
-		tid, h, ok := headOf(key, value)
-		if !ok {
-			continue
-		}
-		if s.ledgers[tid] == nil {
-			s.ledgers[tid] = &book{heads: map[ledger.Chain]ledger.Head{}}
-		}
-		s.ledgers[tid].heads[h.Chain] = h
-	}
-	for key, value := range s.each([]byte{prefixFamily}) {
-		if len(key) == 33 && len(value) == 1 && s.ledgers[ledger.TID(key[1:])] != nil {
-			s.ledgers[ledger.TID(key[1:])].family = ledger.Family(value[0])
-		}
-	}
-	for _, b := range s.ledgers {
-		b.refresh()
-	}
-	return nil
+// each iterates over copies of the pairs under a prefix, in key order. What stopped it before the end is
+// left in fault, which may be nil where a shortened answer does no harm.
+func (s *Store) each(prefix []byte, fault *error) iter.Seq2[[]byte, []byte] {
+	return s.eachFrom(prefix, prefix, fault)
 }
 
-// each iterates over copies of the pairs under a prefix, in key order.
-func (s *Store) each(prefix []byte) iter.Seq2[[]byte, []byte] {
-	return s.eachFrom(prefix, prefix)
-}
-
-func (s *Store) eachFrom(prefix, from []byte) iter.Seq2[[]byte, []byte] {
+func (s *Store) eachFrom(prefix, from []byte, fault *error) iter.Seq2[[]byte, []byte] {
+	if fault == nil {
+		fault = new(error)
+	}
 	return func(yield func([]byte, []byte) bool) {
+		if *fault = s.enter(); *fault != nil {
+			return
+		}
+		defer s.readers.Done()
 		txn := s.db.NewTransaction(false)
 		defer txn.Discard()
 		o := badger.DefaultIteratorOptions
@@ -49,7 +36,8 @@ func (s *Store) eachFrom(prefix, from []byte) iter.Seq2[[]byte, []byte] {
 		for it.Seek(from); it.ValidForPrefix(prefix); it.Next() {
 			value, err := it.Item().ValueCopy(nil)
 			if err != nil {
-				continue // a damaged value: Check reports it
+				*fault = fmt.Errorf("read ledger: %w", err)
+				return
 			}
 			if !yield(it.Item().KeyCopy(nil), value) {
 				return
@@ -60,17 +48,19 @@ func (s *Store) eachFrom(prefix, from []byte) iter.Seq2[[]byte, []byte] {
 
 // get is a copy of one value; nil when there is none.
 func (s *Store) get(key []byte) ([]byte, error) {
-	var out []byte
-	err := s.db.View(func(txn *badger.Txn) error {
-		item, err := txn.Get(key)
-		if err != nil {
-			return err
-		}
-		out, err = item.ValueCopy(nil)
-		return err
-	})
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.readers.Done()
+	txn := s.db.NewTransaction(false)
+	defer txn.Discard()
+	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return nil, nil
+	}
+	out := []byte{} // an empty value is not an absent one
+	if err == nil {
+		out, err = item.ValueCopy(out)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
@@ -81,10 +71,11 @@ func (s *Store) get(key []byte) ([]byte, error) {
 // Get is one of the node's own values; nil when there is none.
 func (s *Store) Get(key []byte) ([]byte, error) { return s.get(ownKey(key)) }
 
-// Scan iterates over the node's own values under a prefix, in key order.
+// Scan iterates over the node's own values under a prefix, in key order, as they were when it began. It
+// ends early when the store is closed.
 func (s *Store) Scan(prefix []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
-		for key, value := range s.each(ownKey(prefix)) {
+		for key, value := range s.each(ownKey(prefix), nil) {
 			if !yield(key[1:], value) {
 				return
 			}
@@ -92,42 +83,49 @@ func (s *Store) Scan(prefix []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Records is every stored record of a ledger, by chain and sequence, the proofs of forks after them.
+// Records is every stored record of a ledger, ordered by chain and sequence, and by id where several
+// contend for a place.
 func (s *Store) Records(tid ledger.TID) ([]*ledger.Record, error) {
 	var out []*ledger.Record
-	for _, prefix := range []byte{prefixRecord, prefixFork} {
-		for key, wire := range s.each(ledgerPrefix(prefix, tid)) {
-			r, err := ledger.Parse(wire)
-			if err != nil {
-				return nil, fmt.Errorf("read ledger: record %x: %w", key, err)
-			}
-			out = append(out, r)
+	var fault error
+	for key, wire := range s.each(ledgerKey(prefixRecord, tid), &fault) {
+		r, err := ledger.Parse(wire)
+		if err != nil {
+			return nil, fmt.Errorf("read ledger: record %x: %w", key, err)
 		}
+		out = append(out, r)
 	}
-	return out, nil
+	return out, fault
 }
 
 // Record is one record by its id; nil when it is not stored.
 func (s *Store) Record(id ledger.ID) (*ledger.Record, error) {
-	key, err := s.get(idKey(id))
-	if err != nil || key == nil {
+	place, err := s.get(idKey(id))
+	if err != nil || place == nil {
 		return nil, err
 	}
-	wire, err := s.get(key)
+	wire, err := s.get(slices.Concat([]byte{prefixRecord}, place, id[:]))
 	if err != nil || wire == nil {
 		return nil, err
 	}
 	return ledger.Parse(wire)
 }
 
-// From is up to most wires of one chain, from a sequence number on, in order.
+// From is up to most wires of one chain as far as it is held without a gap, from a sequence number on, in
+// order. Where several records contend for a place all of them are given, so that the proof spreads.
 func (s *Store) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][]byte, error) {
+	l := line{tid, c}
+	head, _, err := s.Head(tid, c)
+	if err != nil {
+		return nil, err
+	}
 	var out [][]byte
-	for _, wire := range s.eachFrom(chainPrefix(prefixRecord, tid, c), recordKey(tid, c, next)) {
-		if len(out) == most {
+	end := placeKey(l, head.Next)
+	for key, wire := range s.eachFrom(lineKey(prefixRecord, l), placeKey(l, next), &err) {
+		if len(out) >= most || bytes.Compare(key, end) >= 0 {
 			break
 		}
 		out = append(out, wire)
 	}
-	return out, nil
+	return out, err
 }

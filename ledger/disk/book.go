@@ -1,0 +1,134 @@
+package disk
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// book is what memory knows of one ledger.
+type book struct {
+	family ledger.Family
+	chains map[ledger.Chain]chain
+	digest *ledger.Digest // nil: to be summed up anew
+}
+
+// book is a ledger's, made if need be. The caller holds the lock.
+func (s *Store) book(tid ledger.TID) *book {
+	b := s.books[tid]
+	if b == nil {
+		b = &book{chains: map[ledger.Chain]chain{}}
+		s.books[tid] = b
+	}
+	return b
+}
+
+// heads is every chain's, ascending, leaving out chains that miss their first record.
+func (b *book) heads() []ledger.Head {
+	out := make([]ledger.Head, 0, len(b.chains))
+	for _, c := range b.chains {
+		if c.head.Next > 0 {
+			out = append(out, c.head)
+		}
+	}
+	slices.SortFunc(out, func(a, b ledger.Head) int { return a.Compare(b.Chain) })
+	return out
+}
+
+// Entry is one ledger that is held.
+type Entry struct {
+	Listing ledger.Listing
+	Family  ledger.Family
+}
+
+// Ledgers lists every ledger in ascending order, from memory.
+func (s *Store) Ledgers() ([]Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries(), nil
+}
+
+// entries brings the digests up to date. The caller holds the lock for writing.
+func (s *Store) entries() []Entry {
+	out := make([]Entry, 0, len(s.books))
+	for _, tid := range slices.SortedFunc(maps.Keys(s.books), compare) {
+		b := s.books[tid]
+		if b.digest == nil {
+			d := ledger.DigestOf(b.heads())
+			b.digest = &d
+		}
+		out = append(out, Entry{ledger.Listing{Ledger: tid, Digest: *b.digest}, b.family})
+	}
+	return out
+}
+
+// Digest sums up every ledger.
+func (s *Store) Digest() ledger.Digest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.digest == nil {
+		var all []ledger.Listing
+		for _, e := range s.entries() {
+			all = append(all, e.Listing)
+		}
+		d := ledger.DigestAll(all)
+		s.digest = &d
+	}
+	return *s.digest
+}
+
+// Family is the family of a ledger, and whether the ledger is held here. A ledger's family is that of
+// the first record of a known kind that was stored in it.
+func (s *Store) Family(tid ledger.TID) (ledger.Family, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	b := s.books[tid]
+	if b == nil {
+		return ledger.FamilyUnknown, false
+	}
+	return b.family, true
+}
+
+// Heads is how far each chain of a ledger is held, ascending by chain.
+func (s *Store) Heads(tid ledger.TID) ([]ledger.Head, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	b := s.books[tid]
+	if b == nil {
+		return nil, nil
+	}
+	return b.heads(), nil
+}
+
+// Head is how far one chain is held, and whether anything of it is.
+func (s *Store) Head(tid ledger.TID, c ledger.Chain) (ledger.Head, bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if b := s.books[tid]; b != nil {
+		if held, ok := b.chains[c]; ok {
+			return held.head, held.head.Next > 0, nil
+		}
+	}
+	return ledger.Head{Chain: c}, false, nil
+}
+
+// Waiting lists the ledgers that miss something: a record came before its predecessor, or damage left a
+// gap. Peers can be asked for them.
+func (s *Store) Waiting() []ledger.TID {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []ledger.TID
+	for _, r := range s.waiting.records {
+		out = append(out, r.Ledger)
+	}
+	for tid, b := range s.books {
+		for _, c := range b.chains {
+			if c.gap {
+				out = append(out, tid)
+			}
+		}
+	}
+	slices.SortFunc(out, compare)
+	return slices.Compact(out)
+}

@@ -1,0 +1,279 @@
+package disk
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Report is what a check found.
+type Report struct {
+	Ledgers    int
+	Records    int
+	Contended  int // records beyond the first at their place
+	Gaps       int // chains with a record stored beyond a missing one
+	Unreadable int // records set aside, since their bytes are not what their key says
+	Mended     int // heads, index entries and families that were wrong
+}
+
+// Check holds heads, index and families against the records, and mends what differs. Records themselves
+// are never changed; bytes that cannot be read as the record of their key are set aside. Writers wait
+// meanwhile. An error says that a file is damaged and that nothing was mended.
+func (s *Store) Check() (Report, error) {
+	type answer struct {
+		report Report
+		err    error
+	}
+	to := make(chan answer, 1)
+	run := func() {
+		r, err := s.mend()
+		to <- answer{r, err}
+	}
+	select {
+	case s.tasks <- run:
+		a := <-to
+		return a.report, a.err
+	case <-s.closing:
+		return Report{}, ErrClosed
+	}
+}
+
+// load reads heads and families into memory.
+func (s *Store) load() error {
+	books := map[ledger.TID]*book{}
+	s.mu.Lock()
+	s.books, s.digest = books, nil
+	s.mu.Unlock()
+	var fault error
+	for key, value := range s.each([]byte{prefixHead}, &fault) {
+		l, c, ok := chainOf(key, value)
+		if !ok {
+			return fmt.Errorf("read ledger: head %x is not of its form", key)
+		}
+		if c.top > c.head.Next {
+			c.gap = true
+			for range s.each(placeKey(l, c.head.Next), &fault) {
+				c.gap = false
+				break
+			}
+		}
+		s.mu.Lock()
+		s.book(l.tid).chains[l.Chain] = c
+		s.mu.Unlock()
+	}
+	for key, value := range s.each([]byte{prefixFamily}, &fault) {
+		if len(key) == 33 && len(value) == 1 {
+			s.mu.Lock()
+			s.book(ledger.TID(key[1:])).family = ledger.Family(value[0])
+			s.mu.Unlock()
+		}
+	}
+	return fault
+}
+
+// sound reports whether the heads agree with the keys of the records. It reads no record.
+func (s *Store) sound() bool {
+	if !s.o.InMemory && s.db.VerifyChecksum() != nil {
+		return false
+	}
+	type extent struct{ run, top uint64 }
+	seen := map[line]extent{}
+	for key := range s.keys([]byte{prefixRecord}) {
+		l, seq, _, ok := recordPlace(key)
+		if !ok {
+			return false
+		}
+		e := seen[l]
+		if seq == e.run {
+			e.run++
+		}
+		e.top = seq + 1
+		seen[l] = e
+	}
+	chains := 0
+	for tid, b := range s.books {
+		for c, held := range b.chains {
+			chains++
+			if e := seen[line{tid, c}]; e.top != held.top || e.run < held.head.Next {
+				return false
+			}
+		}
+	}
+	return chains == len(seen)
+}
+
+// keys iterates over the keys under a prefix. They are valid until the next one.
+func (s *Store) keys(prefix []byte) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		txn := s.db.NewTransaction(false)
+		defer txn.Discard()
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = prefix, false
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+			if !yield(it.Item().Key()) {
+				return
+			}
+		}
+	}
+}
+
+// fix is one pair that is to be otherwise; a nil value deletes.
+type fix struct{ key, value []byte }
+
+// checking is one check in progress.
+type checking struct {
+	s        *Store
+	report   Report
+	fixes    []fix
+	at       line
+	now      chain // of the chain at
+	last     uint64
+	started  bool
+	families map[ledger.TID]ledger.Family
+	heads    map[string][]byte
+}
+
+// mend holds the derived side against the records.
+func (s *Store) mend() (Report, error) {
+	if !s.o.InMemory {
+		if err := s.db.VerifyChecksum(); err != nil {
+			return Report{}, fmt.Errorf("check ledger: a file is damaged, move %s aside to start anew: %w", s.o.Dir, err)
+		}
+		if err := s.room(); err != nil {
+			return Report{}, err
+		}
+	}
+	k := &checking{s: s, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}}
+	var fault error
+	for key, wire := range s.each([]byte{prefixRecord}, &fault) {
+		if err := k.record(key, wire); err != nil {
+			return Report{}, err
+		}
+	}
+	if fault != nil {
+		return Report{}, fault
+	}
+	k.endChain()
+	if err := k.derived(); err != nil {
+		return Report{}, err
+	}
+	if err := k.write(); err != nil {
+		return Report{}, fmt.Errorf("check ledger: %w", err)
+	}
+	return k.report, s.load()
+}
+
+func (k *checking) record(key, wire []byte) error {
+	l, seq, id, ok := recordPlace(key)
+	r, err := ledger.Parse(wire)
+	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq {
+		k.report.Unreadable++
+		k.fixes = append(k.fixes, fix{slices.Concat([]byte{prefixAside}, key), wire}, fix{key: key})
+		return nil
+	}
+	if !k.started || l != k.at {
+		k.endChain()
+		k.started, k.at, k.now = true, l, chain{head: ledger.Head{Chain: l.Chain}}
+		if _, ok := k.families[l.tid]; !ok {
+			k.families[l.tid] = ledger.FamilyUnknown
+			k.report.Ledgers++
+		}
+	} else if k.last == seq {
+		k.report.Contended++
+	}
+	k.report.Records++
+	k.last = seq
+	if k.now.head.Extends(r) {
+		k.now.head = k.now.head.After(r)
+	}
+	k.now.top = seq + 1
+	if k.families[l.tid] == ledger.FamilyUnknown {
+		k.families[l.tid] = r.Family()
+	}
+	place, err := k.s.get(idKey(id))
+	if want := key[1:placeBytes]; err == nil && !bytes.Equal(place, want) {
+		k.mended(idKey(id), want)
+	}
+	return err
+}
+
+func (k *checking) endChain() {
+	if !k.started {
+		return
+	}
+	k.heads[string(lineKey(prefixHead, k.at))] = k.now.value()
+	if k.now.top > k.now.head.Next {
+		k.report.Gaps++
+	}
+}
+
+func (k *checking) mended(key, value []byte) {
+	k.report.Mended++
+	k.fixes = append(k.fixes, fix{key, value})
+}
+
+// derived compares heads, families and the index with what the records say.
+func (k *checking) derived() error {
+	var fault error
+	for key, value := range k.s.each([]byte{prefixHead}, &fault) {
+		want, ok := k.heads[string(key)]
+		if !ok || !bytes.Equal(want, value) {
+			k.mended(key, want)
+		}
+		delete(k.heads, string(key))
+	}
+	for key, want := range k.heads {
+		k.mended([]byte(key), want)
+	}
+	for key, value := range k.s.each([]byte{prefixFamily}, &fault) {
+		if len(key) != 33 || len(value) != 1 {
+			k.mended(key, nil)
+			continue
+		}
+		tid := ledger.TID(key[1:])
+		if _, ok := k.families[tid]; !ok {
+			k.mended(key, nil)
+		}
+		delete(k.families, tid)
+	}
+	for tid, f := range k.families {
+		if f != ledger.FamilyUnknown {
+			k.mended(ledgerKey(prefixFamily, tid), []byte{byte(f)})
+		}
+	}
+	for key, place := range k.s.each([]byte{prefixID}, &fault) {
+		wire, err := k.s.get(slices.Concat([]byte{prefixRecord}, place, key[1:]))
+		if err != nil {
+			return err
+		}
+		if wire == nil {
+			k.mended(key, nil)
+		}
+	}
+	return fault
+}
+
+// write applies what was found, in pieces: each of them alone is an improvement.
+func (k *checking) write() error {
+	slices.SortStableFunc(k.fixes, func(a, b fix) int { return bytes.Compare(a.key, b.key) })
+	wb := k.s.db.NewWriteBatch()
+	defer wb.Cancel()
+	for _, f := range k.fixes {
+		var err error
+		if f.value == nil {
+			err = wb.Delete(f.key)
+		} else {
+			err = wb.Set(f.key, f.value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return wb.Flush()
+}
