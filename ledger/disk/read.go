@@ -111,8 +111,9 @@ func (s *Store) Record(id ledger.ID) (*ledger.Record, error) {
 	return ledger.Parse(wire)
 }
 
-// From is up to most wires of one chain as far as it is held without a gap, from a sequence number on, in
-// order. Where several records contend for a place all of them are given, so that the proof spreads.
+// From is about most wires of one chain as far as it is held without a gap, from a sequence number on, in
+// order. Where several records contend for a place all of them are given, over most if need be, so that
+// the proof spreads: the sequence number of the last wire says where to go on.
 func (s *Store) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][]byte, error) {
 	l := line{tid, c}
 	head, _, err := s.Head(tid, c)
@@ -120,12 +121,44 @@ func (s *Store) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][
 		return nil, err
 	}
 	var out [][]byte
-	end := placeKey(l, head.Next)
+	end, last := placeKey(l, head.Next), uint64(0)
 	for key, wire := range s.eachFrom(lineKey(prefixRecord, l), placeKey(l, next), &err) {
-		if len(out) >= most || bytes.Compare(key, end) >= 0 {
+		_, seq, _, _ := recordPlace(key)
+		if bytes.Compare(key, end) >= 0 || len(out) >= most && seq != last {
 			break
 		}
-		out = append(out, wire)
+		out, last = append(out, wire), seq
 	}
 	return out, err
+}
+
+// Contended lists the chains of a ledger in which records contend for a place, or one is stored that does
+// not continue what is held: two computers that hold such a chain differently cannot tell from its length
+// what the other lacks.
+func (s *Store) Contended(tid ledger.TID) ([]ledger.Chain, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.readers.Done()
+	var out []ledger.Chain
+	var at line
+	next, found := uint64(0), false
+	for key := range s.keys(ledgerKey(prefixRecord, tid)) {
+		l, seq, _, ok := recordPlace(key)
+		if !ok {
+			continue
+		}
+		if l != at {
+			at, next, found = l, 0, false
+		}
+		head, _, err := s.Head(tid, l.Chain)
+		if err != nil {
+			return nil, err
+		}
+		if !found && (seq < next || seq == head.Next) {
+			found, out = true, append(out, l.Chain)
+		}
+		next = seq + 1
+	}
+	return out, nil
 }

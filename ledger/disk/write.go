@@ -152,10 +152,13 @@ func (g *gathering) from(first job) []job {
 	return group
 }
 
-// commit writes a group in one transaction, or in halves should that be too large for Badger.
+// commit writes a group in one transaction. A batch that cannot be stored must not take the others with
+// it, so a group that was refused before anything was written is tried again in halves; one that is too
+// large for Badger is too.
 func (s *Store) commit(group []job) {
 	outcomes, err := s.transact(group)
-	if half := len(group) / 2; errors.Is(err, badger.ErrTxnTooBig) && half > 0 {
+	var refused *refusal
+	if half := len(group) / 2; half > 0 && errors.As(err, &refused) {
 		s.commit(group[:half])
 		s.commit(group[half:])
 		return
@@ -168,6 +171,11 @@ func (s *Store) commit(group []job) {
 		j.to <- result{outcomes: outcomes[i]}
 	}
 }
+
+// refusal is an error of some batch in a group, none of which was written.
+type refusal struct{ error }
+
+func (r *refusal) Unwrap() error { return r.error }
 
 func (s *Store) transact(group []job) ([][]Outcome, error) {
 	if s.failed != nil {
@@ -185,13 +193,15 @@ func (s *Store) transact(group []job) ([][]Outcome, error) {
 	for i, j := range group {
 		var err error
 		if out[i], err = w.batch(j.batch); err != nil {
-			return nil, err
+			return nil, &refusal{err}
 		}
 	}
 	if err := w.putChains(); err != nil {
-		return nil, err
+		return nil, &refusal{err}
 	}
-	if err := txn.Commit(); err != nil {
+	if err := txn.Commit(); errors.Is(err, badger.ErrTxnTooBig) {
+		return nil, &refusal{err}
+	} else if err != nil {
 		s.failed = fmt.Errorf("an earlier write failed, open the ledger again: %w", err)
 		return nil, err
 	}
