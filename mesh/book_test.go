@@ -32,20 +32,23 @@ func newShelf() *shelf {
 func (s *shelf) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slices.SortFunc(s.early, func(a, b *ledger.Record) int { return int(a.Seq) - int(b.Seq) })
-	early := s.early
-	s.early = nil
-	for _, r := range append(slices.Clone(records), early...) {
-		if s.chains[r.Ledger] == nil {
-			s.chains[r.Ledger] = map[ledger.Chain][]*ledger.Record{}
-			s.family[r.Ledger] = f
+	left := slices.Concat(records, s.early)
+	for placed := true; placed; { // each may make way for another
+		placed, s.early = false, nil
+		for _, r := range left {
+			if s.chains[r.Ledger] == nil {
+				s.chains[r.Ledger] = map[ledger.Chain][]*ledger.Record{}
+				s.family[r.Ledger] = f
+			}
+			switch have := s.chains[r.Ledger][r.Chain()]; {
+			case r.Seq == uint64(len(have)):
+				s.chains[r.Ledger][r.Chain()] = append(have, r)
+				placed = true
+			case r.Seq > uint64(len(have)):
+				s.early = append(s.early, r)
+			}
 		}
-		switch have := s.chains[r.Ledger][r.Chain()]; {
-		case r.Seq == uint64(len(have)):
-			s.chains[r.Ledger][r.Chain()] = append(have, r)
-		case r.Seq > uint64(len(have)):
-			s.early = append(s.early, r)
-		}
+		left = s.early
 	}
 	s.bad = max(s.bad, len(s.early))
 	if len(s.early) > 0 && s.ask != nil {

@@ -17,11 +17,12 @@ import (
 type gate struct {
 	mu      sync.RWMutex
 	allowed map[peer.ID]bool
-	open    bool // an invitation is open
-	all     bool // a joiner knows nobody yet and dials by the key in its code
+	dialled map[peer.ID]int // dials of this package that run
+	open    bool            // an invitation is open
+	all     bool            // a joiner knows nobody yet and dials by the key in its code
 }
 
-func newGate() *gate { return &gate{allowed: map[peer.ID]bool{}} }
+func newGate() *gate { return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}} }
 
 // set replaces the members and reports whether anything changed.
 func (g *gate) set(members map[peer.ID]bool) bool {
@@ -52,8 +53,28 @@ func (g *gate) admitGuests(yes bool) {
 	g.open = yes
 }
 
-// InterceptPeerDial refuses to dial strangers.
-func (g *gate) InterceptPeerDial(p peer.ID) bool { return g.all || g.member(p) }
+// dial allows to dial a member until done is called.
+func (g *gate) dial(p peer.ID) (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dialled[p]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.dialled[p]--; g.dialled[p] == 0 {
+			delete(g.dialled, p)
+		}
+	}
+}
+
+// InterceptPeerDial refuses to dial strangers, and lets nobody but this package dial. libp2p and gossip
+// dial whoever they want to open a stream to: with a peer that lets nobody in, each refused connection
+// would be the cause of the next, without a pause.
+func (g *gate) InterceptPeerDial(p peer.ID) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.all || g.allowed[p] && g.dialled[p] > 0
+}
 
 // InterceptAddrDial refuses to dial strangers.
 func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool { return g.all || g.member(p) }

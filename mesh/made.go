@@ -49,7 +49,7 @@ func (m *Mesh) askOne(ctx context.Context, d ledger.Device, question *ledger.Mad
 	if err != nil {
 		return false
 	}
-	s, err := m.host.NewStream(ctx, id, madeProtocol)
+	s, err := m.host.NewStream(reachable(ctx), id, madeProtocol)
 	if err != nil {
 		return false
 	}

@@ -136,6 +136,7 @@ func (m *Mesh) dialAll() {
 
 // dial clears libp2p's memory of failures first: a laptop that was closed is not a broken one.
 func (m *Mesh) dial(id peer.ID, addrs []ma.Multiaddr) {
+	defer m.gate.dial(id)()
 	if s, ok := m.host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(id)
 	}
@@ -170,4 +171,10 @@ func (m *Mesh) pause(d time.Duration) error {
 	case <-m.ctx.Done():
 		return m.ctx.Err()
 	}
+}
+
+// reachable lets a stream use what connections there are, and make none: only the redial loop dials. Were a
+// stream to dial, who was removed would connect, be refused and connect again without end.
+func reachable(ctx context.Context) context.Context {
+	return network.WithNoDial(network.WithAllowLimitedConn(ctx, "parley"), "parley")
 }

@@ -111,7 +111,7 @@ func (m *Mesh) catchUpOnce(d ledger.Device) {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(network.WithAllowLimitedConn(m.ctx, "parley catch-up"), ioTimeout)
+	ctx, cancel := context.WithTimeout(reachable(m.ctx), ioTimeout)
 	defer cancel()
 	s, err := m.host.NewStream(ctx, id, syncProtocol)
 	if err != nil {
