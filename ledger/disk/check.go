@@ -42,12 +42,10 @@ func (s *Store) Check() (Report, error) {
 	}
 }
 
-// load reads heads and families into memory.
+// load reads heads and families, and then puts them in the place of what memory knew: whoever asks
+// meanwhile must not be told that a chain is shorter than it is.
 func (s *Store) load() error {
-	books := map[ledger.TID]*book{}
-	s.mu.Lock()
-	s.books, s.digest = books, nil
-	s.mu.Unlock()
+	fresh := Store{books: map[ledger.TID]*book{}}
 	var fault error
 	for key, value := range s.each([]byte{prefixHead}, &fault) {
 		l, c, ok := chainOf(key, value)
@@ -61,17 +59,19 @@ func (s *Store) load() error {
 				break
 			}
 		}
-		s.mu.Lock()
-		s.book(l.tid).chains[l.Chain] = c
-		s.mu.Unlock()
+		fresh.book(l.tid).chains[l.Chain] = c
+	}
+	if fault != nil {
+		return fault
 	}
 	for key, value := range s.each([]byte{prefixFamily}, &fault) {
 		if len(key) == 33 && len(value) == 1 {
-			s.mu.Lock()
-			s.book(ledger.TID(key[1:])).family = ledger.Family(value[0])
-			s.mu.Unlock()
+			fresh.book(ledger.TID(key[1:])).family = ledger.Family(value[0])
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.books, s.digest = fresh.books, nil
 	return fault
 }
 
@@ -175,6 +175,9 @@ func (k *checking) record(key, wire []byte) error {
 	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq {
 		k.report.Unreadable++
 		k.fixes = append(k.fixes, fix{slices.Concat([]byte{prefixAside}, key), wire}, fix{key: key})
+		if ok {
+			k.fixes = append(k.fixes, fix{key: idKey(id)}) // else the record would count as known, and never come again
+		}
 		return nil
 	}
 	if !k.started || l != k.at {
