@@ -147,46 +147,6 @@ func TestAGapIsAskedForAfterMoments(t *testing.T) {
 	})
 }
 
-func TestALidClosedForADayIsMadeUpInAMinute(t *testing.T) { // P24
-	synctest.Test(t, func(t *testing.T) {
-		c := newTown(t, 4)
-		pens := []*pen{newPen(c.ids[0], ledger.TID{7}), newPen(c.ids[1], ledger.TID{7}), newPen(c.ids[2], ledger.TID{8})}
-
-		c.net.Unplug(c.host(3))
-		for hour := range 24 {
-			<-time.After(time.Hour)
-			c.say(hour%3, pens[hour%3], true)
-		}
-		if n := c.shelves[3].count(); n > 0 {
-			t.Fatalf("%d records came through a closed lid", n)
-		}
-		for _, s := range c.meshes[0].Peers() {
-			if s.Device == c.ids[3].Device() && s.Connected {
-				t.Error("the others still believe in the connection")
-			}
-		}
-		c.net.Plug(c.host(3))
-
-		t.Logf("made up after %v", c.heard(3, 24, time.Minute))
-	})
-}
-
-func TestAProcessThatWasAwayForADayCatchesUpAtItsStart(t *testing.T) { // P24
-	synctest.Test(t, func(t *testing.T) {
-		c := newTown(t, 3)
-		p := newPen(c.ids[0], ledger.TID{7})
-
-		c.close(2)
-		for range 48 {
-			<-time.After(30 * time.Minute)
-			c.say(0, p, true)
-		}
-		c.open(2)
-
-		t.Logf("caught up after %v", c.heard(2, 48, 10*time.Second))
-	})
-}
-
 func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, 4)
@@ -212,40 +172,5 @@ func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
 		for i := range c.meshes {
 			c.heard(i, 10, time.Minute)
 		}
-	})
-}
-
-func TestWhoWasRemovedHearsNothingMore(t *testing.T) { // case 51
-	synctest.Test(t, func(t *testing.T) {
-		c := newTown(t, 3)
-		for _, m := range c.meshes[:2] {
-			m.SetMembers(c.devices()[:2])
-		}
-
-		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
-		c.heard(1, 1, time.Second)
-		c.meshes[2].SyncNow()
-		<-time.After(time.Hour)
-
-		if n := c.shelves[2].count(); n > 0 {
-			t.Errorf("%d records reached it", n)
-		}
-	})
-}
-
-func TestAComputerThatIsAddedIsConnectedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newTown(t, 3)
-		for _, m := range c.meshes[:2] {
-			m.SetMembers(c.devices()[:2])
-		}
-		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
-		<-time.After(time.Hour)
-
-		for _, m := range c.meshes[:2] {
-			m.SetMembers(c.devices())
-		}
-
-		c.heard(2, 1, 5*time.Second)
 	})
 }

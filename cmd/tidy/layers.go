@@ -69,6 +69,10 @@ var layers = []layer{
 	// The simulator stands around it; its stand-ins are linked by the demo.
 	{packages: "simnet/github", library: []string{"github.com/vektah/gqlparser"}, tests: []string{"..."}},
 	{packages: "simnet/desk", tests: []string{"..."}},
+	{
+		packages: "simnet/memnet", support: true, module: []string{"mesh"}, tests: []string{"..."},
+		library: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"},
+	},
 	{packages: "simnet/...", support: true, module: []string{"..."}, tests: []string{"..."}},
 
 	// Programs are thin.

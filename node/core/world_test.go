@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -353,6 +352,3 @@ func (w *world) writeGitHub(c *computer, b thread.Binds) (void string) {
 	}
 	return ""
 }
-
-// roster is the fleet as the first computer knows it.
-func (w *world) roster() lanes.Roster { return w.people[0].core.Roster() }

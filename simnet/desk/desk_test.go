@@ -110,12 +110,18 @@ func (s *shop) show(commit, path string) string {
 }
 
 func TestMergeKeepsTheLinesOfBothSides(t *testing.T) { // D-29
-	base := tree{"plain.txt": "one\ntwo\nthree\n", "crlf.txt": "one\r\ntwo\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho one\n", "größe/naïve.txt": "one\n",
-		"dropped.txt": "one\n", "left.txt": "one\n", "blob.bin": "\x00one", "same.txt": "same\n", ".gitattributes": "* text=auto\n*.txt eol=lf\ncrlf.txt -text\n"}
-	pull := tree{"plain.txt": "one\nours\nthree\n", "crlf.txt": "one\r\nours\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho ours\n", "größe/naïve.txt": "ours\n",
-		"left.txt": "ours\n", "blob.bin": "\x00ours", "same.txt": "same\n", ".gitattributes": base[".gitattributes"], "both new.txt": "#!ours\n", "noeol.txt": "ours"}
-	master := tree{"plain.txt": "one\ntheirs\nthree\n", "crlf.txt": "one\r\ntheirs\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho theirs\n", "größe/naïve.txt": "theirs\n",
-		"dropped.txt": "theirs\n", "blob.bin": "\x00theirs", "same.txt": "same, changed\n", ".gitattributes": base[".gitattributes"], "both new.txt": "theirs\n", "noeol.txt": "theirs"}
+	base := tree{
+		"plain.txt": "one\ntwo\nthree\n", "crlf.txt": "one\r\ntwo\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho one\n", "größe/naïve.txt": "one\n",
+		"dropped.txt": "one\n", "left.txt": "one\n", "blob.bin": "\x00one", "same.txt": "same\n", ".gitattributes": "* text=auto\n*.txt eol=lf\ncrlf.txt -text\n",
+	}
+	pull := tree{
+		"plain.txt": "one\nours\nthree\n", "crlf.txt": "one\r\nours\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho ours\n", "größe/naïve.txt": "ours\n",
+		"left.txt": "ours\n", "blob.bin": "\x00ours", "same.txt": "same\n", ".gitattributes": base[".gitattributes"], "both new.txt": "#!ours\n", "noeol.txt": "ours",
+	}
+	master := tree{
+		"plain.txt": "one\ntheirs\nthree\n", "crlf.txt": "one\r\ntheirs\r\nthree\r\n", "run me.sh": "#!/bin/sh\necho theirs\n", "größe/naïve.txt": "theirs\n",
+		"dropped.txt": "theirs\n", "blob.bin": "\x00theirs", "same.txt": "same, changed\n", ".gitattributes": base[".gitattributes"], "both new.txt": "theirs\n", "noeol.txt": "theirs",
+	}
 	s := newShop(t, base, pull, master)
 	s.startMerge()
 	code, r := s.turn("merge")

@@ -25,8 +25,10 @@ func (b bare) readCommit(oid string) (commitFacts, error) {
 	if len(f) != 9 {
 		return commitFacts{}, fmt.Errorf("read commit %s: %d fields where 9 belong", oid, len(f))
 	}
-	return commitFacts{oid: oid, tree: f[0], parents: strings.Fields(f[1]), author: signature{f[2], f[3], f[4]},
-		committer: signature{f[5], f[6], f[7]}, message: strings.TrimRight(f[8], "\n")}, nil
+	return commitFacts{
+		oid: oid, tree: f[0], parents: strings.Fields(f[1]), author: signature{f[2], f[3], f[4]},
+		committer: signature{f[5], f[6], f[7]}, message: strings.TrimRight(f[8], "\n"),
+	}, nil
 }
 
 // headline is the first line of the message, body what follows the blank line after it.

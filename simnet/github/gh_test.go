@@ -85,11 +85,13 @@ func TestRealGHTakesItForGitHub(t *testing.T) {
 	if view["mergeable"] != "CONFLICTING" || view["mergeStateStatus"] != "DIRTY" || at(view, "files", 0, "path") != "a.txt" {
 		t.Errorf("gh pr view 2 says %v", view)
 	}
-	everything := strings.Join([]string{"additions", "assignees", "author", "baseRefName", "body", "changedFiles", "closed", "closedAt", "comments",
+	everything := strings.Join([]string{
+		"additions", "assignees", "author", "baseRefName", "body", "changedFiles", "closed", "closedAt", "comments",
 		"commits", "createdAt", "deletions", "files", "headRefName", "headRefOid", "headRepository", "headRepositoryOwner", "id", "isCrossRepository",
 		"isDraft", "labels", "latestReviews", "maintainerCanModify", "mergeCommit", "mergeStateStatus", "mergeable", "mergedAt", "mergedBy",
 		"milestone", "number", "potentialMergeCommit", "reactionGroups", "reviewDecision", "reviewRequests", "reviews", "state",
-		"statusCheckRollup", "title", "updatedAt", "url"}, ",")
+		"statusCheckRollup", "title", "updatedAt", "url",
+	}, ",")
 	gh.run("pr", "view", "1", "-R", "alice/app", "--json", everything)
 	gh.run("pr", "list", "-R", "alice/app", "--json", everything)
 	gh.run("repo", "view", "alice/app", "--json", "id,name,nameWithOwner,"+

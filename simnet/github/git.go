@@ -106,8 +106,10 @@ func (b bare) commitTree(c commit) (string, error) {
 	}
 	in := invocation{args: args, stdin: c.message}
 	if c.author != nil {
-		in.env = []string{"GIT_AUTHOR_NAME=" + c.author.Login,
-			fmt.Sprintf("GIT_AUTHOR_EMAIL=%d+%s@users.noreply.github.com", c.author.ID, c.author.Login)}
+		in.env = []string{
+			"GIT_AUTHOR_NAME=" + c.author.Login,
+			fmt.Sprintf("GIT_AUTHOR_EMAIL=%d+%s@users.noreply.github.com", c.author.ID, c.author.Login),
+		}
 	}
 	return b.run(in)
 }

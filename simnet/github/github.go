@@ -76,8 +76,10 @@ func New(dir string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)
 	}
-	s := &Server{Now: time.Now, dir: dir, schema: schema, lastID: 1000, tokens: map[string]*User{}, moved: map[string]int64{},
-		used: map[string]int{}, missing: map[string]int{}}
+	s := &Server{
+		Now: time.Now, dir: dir, schema: schema, lastID: 1000, tokens: map[string]*User{}, moved: map[string]int64{},
+		used: map[string]int{}, missing: map[string]int{},
+	}
 	s.routes = s.newRoutes()
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("open stand-in %s: %w", dir, err)

@@ -32,8 +32,10 @@ func (mutationRoot) field(e *execution, name string, a arguments) (value, error)
 	if err != nil {
 		return nil, err
 	}
-	return record{fields: map[string]value{"clientMutationId": orNone(in.word("clientMutationId")), "actor": e.x.user, "pullRequest": p,
-		"mergeQueueEntry": entry}}, nil
+	return record{fields: map[string]value{
+		"clientMutationId": orNone(in.word("clientMutationId")), "actor": e.x.user, "pullRequest": p,
+		"mergeQueueEntry": entry,
+	}}, nil
 }
 
 // mutations change a pull request; the value is a place in the merge queue, where there is one.
@@ -50,8 +52,10 @@ var mutations = map[string]func(*execution, *Pull, arguments) (value, error){
 }
 
 func mergeMutation(e *execution, p *Pull, in arguments) (value, error) {
-	_, err := e.s.merge(e.x.user, p, order{method: Method(in.word("mergeMethod")), head: in.word("expectedHeadOid"),
-		title: in.word("commitHeadline"), body: in.word("commitBody")})
+	_, err := e.s.merge(e.x.user, p, order{
+		method: Method(in.word("mergeMethod")), head: in.word("expectedHeadOid"),
+		title: in.word("commitHeadline"), body: in.word("commitBody"),
+	})
 	return nil, err
 }
 

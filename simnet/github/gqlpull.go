@@ -28,7 +28,8 @@ func (p *Pull) state() string {
 
 // plain is what a pull request says of itself without asking git.
 func (p *Pull) plain() map[string]value {
-	return map[string]value{"id": word(p.nodeID()), "databaseId": number(p.ID), "fullDatabaseId": word(strconv.FormatInt(p.ID, 10)),
+	return map[string]value{
+		"id": word(p.nodeID()), "databaseId": number(p.ID), "fullDatabaseId": word(strconv.FormatInt(p.ID, 10)),
 		"number": number(p.Number), "title": word(p.now.Title), "body": word(p.now.Body), "bodyText": word(p.now.Body),
 		"state": word(p.state()), "isDraft": truth(p.now.Draft), "closed": truth(p.now.Closed), "merged": truth(p.now.Merged),
 		"createdAt": moment(p.now.CreatedAt), "updatedAt": moment(p.now.UpdatedAt), "closedAt": moment(p.now.ClosedAt),
@@ -39,7 +40,8 @@ func (p *Pull) plain() map[string]value {
 		"isMergeQueueEnabled": truth(p.rule().MergeQueue), "isInMergeQueue": truth(false), "mergeQueueEntry": nil,
 		"viewerCanMergeAsAdmin": truth(false), "viewerCanEnableAutoMerge": truth(false), "reviewDecision": p.reviewDecision(),
 		"milestone": nil, "autoMergeRequest": nil, "statusCheckRollup": nil, "activeLockReason": nil, "reactionGroups": values{},
-		"totalCommentsCount": number(0)}
+		"totalCommentsCount": number(0),
+	}
 }
 
 // reviewDecision is null where no review is asked for.

@@ -45,12 +45,14 @@ func (r *Repo) field(e *execution, name string, a arguments) (value, error) {
 }
 
 // repoConstants are the same for every repository of the stand-in.
-var repoConstants = map[string]value{"isArchived": truth(false), "isDisabled": truth(false), "isTemplate": truth(false),
+var repoConstants = map[string]value{
+	"isArchived": truth(false), "isDisabled": truth(false), "isTemplate": truth(false),
 	"isMirror": truth(false), "isEmpty": truth(false), "isLocked": truth(false), "hasWikiEnabled": truth(false),
 	"hasProjectsEnabled": truth(false), "hasDiscussionsEnabled": truth(false), "hasIssuesEnabled": truth(true),
 	"deleteBranchOnMerge": truth(false), "autoMergeAllowed": truth(false), "forkingAllowed": truth(true),
 	"viewerDefaultMergeMethod": word("MERGE"), "description": nil, "homepageUrl": nil, "mirrorUrl": nil, "templateRepository": nil,
-	"archivedAt": nil}
+	"archivedAt": nil,
+}
 
 var repoFields = resolvers[*Repo]{
 	"id":            func(_ *execution, r *Repo, _ arguments) (value, error) { return word(r.nodeID()), nil },
@@ -165,9 +167,11 @@ func (g gitRef) field(_ *execution, name string, a arguments) (value, error) {
 		if !isBranch || !protected {
 			return nil, nil
 		}
-		return record{fields: map[string]value{"pattern": word(branch), "requiredApprovingReviewCount": number(rule.Reviews),
+		return record{fields: map[string]value{
+			"pattern": word(branch), "requiredApprovingReviewCount": number(rule.Reviews),
 			"requiresApprovingReviews": truth(rule.Reviews > 0), "restrictsPushes": truth(rule.PullsOnly),
-			"requiresStrictStatusChecks": truth(false), "requiresStatusChecks": truth(false), "requiresLinearHistory": truth(false)}}, nil
+			"requiresStrictStatusChecks": truth(false), "requiresStatusChecks": truth(false), "requiresLinearHistory": truth(false),
+		}}, nil
 	}
 	return nil, errUnknownField
 }

@@ -81,8 +81,10 @@ func (q queryRoot) field(e *execution, name string, a arguments) (value, error) 
 		return e.x.user, nil
 	case "rateLimit":
 		used := number(e.s.used[e.x.user.login()])
-		return record{fields: map[string]value{"limit": number(hourly), "cost": number(1), "remaining": hourly - used, "used": used,
-			"nodeCount": number(100), "resetAt": moment(e.s.Now().Add(time.Hour))}}, nil
+		return record{fields: map[string]value{
+			"limit": number(hourly), "cost": number(1), "remaining": hourly - used, "used": used,
+			"nodeCount": number(100), "resetAt": moment(e.s.Now().Add(time.Hour)),
+		}}, nil
 	case "__type":
 		return e.typeInfo(a.word("name")), nil
 	case "user", "organization", "repositoryOwner":
@@ -159,8 +161,10 @@ func (e *execution) typeInfo(name string) value {
 	for _, v := range d.EnumValues {
 		words = append(words, named(v.Name))
 	}
-	return record{fields: map[string]value{"name": word(d.Name), "kind": word(string(d.Kind)), "fields": fields, "inputFields": inputs,
-		"enumValues": words}}
+	return record{fields: map[string]value{
+		"name": word(d.Name), "kind": word(string(d.Kind)), "fields": fields, "inputFields": inputs,
+		"enumValues": words,
+	}}
 }
 
 // connection is one page of a list.
@@ -214,8 +218,10 @@ func (c connection) field(_ *execution, name string, _ arguments) (value, error)
 	}
 	// GitHub counts a list without a bound, but does not give it.
 	if c.unbound {
-		return nil, &refusal{message: "You must provide a `first` or `last` value to properly paginate the connection.",
-			kind: "MISSING_PAGINATION_BOUNDARIES"}
+		return nil, &refusal{
+			message: "You must provide a `first` or `last` value to properly paginate the connection.",
+			kind:    "MISSING_PAGINATION_BOUNDARIES",
+		}
 	}
 	nodes := c.all[c.from:c.to]
 	switch name {

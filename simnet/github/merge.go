@@ -53,8 +53,10 @@ func (s *Server) merge(u *User, p *Pull, o order) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	move := invocation{args: []string{"update-ref", "-m", "merge", "refs/heads/" + p.now.BaseRef, result, base},
-		env: s.mark(KindMerge, u, p.Number)}
+	move := invocation{
+		args: []string{"update-ref", "-m", "merge", "refs/heads/" + p.now.BaseRef, result, base},
+		env:  s.mark(KindMerge, u, p.Number),
+	}
 	if _, err := p.base.bare().run(move); err != nil {
 		return "", refuse(http.StatusMethodNotAllowed, "Base branch was modified. Review and try the merge again.")
 	}
@@ -132,8 +134,10 @@ func (o order) message(p *Pull) string {
 
 // mark names the author of a move for git's note.
 func (s *Server) mark(kind Kind, u *User, pull int) []string {
-	return []string{"STANDIN_AT=" + s.Now().UTC().Format(time.RFC3339Nano), "STANDIN_KIND=" + string(kind),
-		"STANDIN_LOGIN=" + u.login(), "STANDIN_PULL=" + strconv.Itoa(pull)}
+	return []string{
+		"STANDIN_AT=" + s.Now().UTC().Format(time.RFC3339Nano), "STANDIN_KIND=" + string(kind),
+		"STANDIN_LOGIN=" + u.login(), "STANDIN_PULL=" + strconv.Itoa(pull),
+	}
 }
 
 // updateBranch merges the base into the head, unless the head is no longer expected (empty guards nothing).

@@ -34,7 +34,8 @@ func violation(t *testing.T, router routers.Router, method, path string, a answe
 	return openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: parameters, Route: route},
 		Status:                 a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.raw)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true}})
+		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+	})
 }
 
 // step is a request whose answer is held against GitHub's description.

@@ -41,8 +41,10 @@ func (s *Server) NewProxy(caFile string) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make proxy: %w", err)
 	}
-	p := &Proxy{tls: &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}},
-		inner: http.Server{Handler: s, ReadHeaderTimeout: handshakeTimeout}, funnel: funnel{conns: make(chan net.Conn), done: make(chan struct{})}}
+	p := &Proxy{
+		tls:   &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"http/1.1"}},
+		inner: http.Server{Handler: s, ReadHeaderTimeout: handshakeTimeout}, funnel: funnel{conns: make(chan net.Conn), done: make(chan struct{})},
+	}
 	p.served.Go(func() { p.inner.Serve(&p.funnel) })
 	return p, nil
 }
@@ -125,8 +127,10 @@ func certify(caFile string, names ...string) (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	from, to := time.Now().Add(-time.Hour), time.Now().Add(48*time.Hour)
-	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "GitHub stand-in authority, not to be trusted"},
-		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "GitHub stand-in authority, not to be trusted"},
+		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
 	authorityDER, err := x509.CreateCertificate(rand.Reader, authority, authority, &key.PublicKey, key)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -135,8 +139,10 @@ func certify(caFile string, names ...string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "GitHub stand-in"}, NotBefore: from, NotAfter: to,
-		DNSNames: names, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "GitHub stand-in"}, NotBefore: from, NotAfter: to,
+		DNSNames: names, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, authority, &leafKey.PublicKey, key)
 	if err != nil {
 		return tls.Certificate{}, err

@@ -52,9 +52,11 @@ func (s *Server) OpenPull(author *User, base *Repo, baseRef string, head *Repo, 
 
 func (s *Server) openPull(author *User, base *Repo, baseRef string, head *Repo, headRef, title string, draft bool) (*Pull, error) {
 	now := s.Now()
-	p := &Pull{Number: len(base.pulls) + 1, Author: author, base: base, head: head, now: PullState{Title: title, Draft: draft,
+	p := &Pull{Number: len(base.pulls) + 1, Author: author, base: base, head: head, now: PullState{
+		Title: title, Draft: draft,
 		BaseRef: baseRef, BaseOID: base.bare().tip(baseRef), HeadRef: headRef, HeadOID: head.bare().tip(headRef),
-		CrossRepository: head != base, MaintainerCanModify: head != base, CreatedAt: now, UpdatedAt: now}}
+		CrossRepository: head != base, MaintainerCanModify: head != base, CreatedAt: now, UpdatedAt: now,
+	}}
 	if p.now.BaseOID == "" || p.now.HeadOID == "" {
 		return nil, fmt.Errorf("open pull request %s:%s to %s:%s: no such branch", head.FullName(), headRef, base.FullName(), baseRef)
 	}

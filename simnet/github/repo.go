@@ -98,8 +98,10 @@ func (s *Server) addRepo(owner *User, name, from, defaultBranch string) (*Repo, 
 			return nil, err
 		}
 	}
-	r := &Repo{ID: id, Owner: owner, Name: name, Dir: dir, Default: defaultBranch, settings: settings{Created: s.Now(),
-		Collaborators: map[string]Access{}, Rules: map[string]Rule{}, Methods: []Method{Merge, Squash, Rebase}}}
+	r := &Repo{ID: id, Owner: owner, Name: name, Dir: dir, Default: defaultBranch, settings: settings{
+		Created:       s.Now(),
+		Collaborators: map[string]Access{}, Rules: map[string]Rule{}, Methods: []Method{Merge, Squash, Rebase},
+	}}
 	s.repos = append(s.repos, r)
 	return r, nil
 }

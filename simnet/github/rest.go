@@ -105,8 +105,10 @@ func (x *exchange) error(err error) {
 
 // invalid is GitHub's 422 with a list of what is wrong.
 func (x *exchange) invalid(problem doc) {
-	x.reply(http.StatusUnprocessableEntity, doc{"message": "Validation Failed", "errors": list{problem},
-		"documentation_url": "https://docs.github.com/rest/pulls/pulls#create-a-pull-request", "status": "422"})
+	x.reply(http.StatusUnprocessableEntity, doc{
+		"message": "Validation Failed", "errors": list{problem},
+		"documentation_url": "https://docs.github.com/rest/pulls/pulls#create-a-pull-request", "status": "422",
+	})
 }
 
 func (s *Server) getCaller(x *exchange, _ *http.Request) {

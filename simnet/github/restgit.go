@@ -22,8 +22,10 @@ func (s *Server) getBranch(x *exchange, req *http.Request, r *Repo) {
 	}
 	_, protected := r.settings.Rules[branch]
 	self := x.repoURL(r) + "/branches/" + branch
-	x.reply(http.StatusOK, doc{"name": branch, "commit": x.commit(r, c), "protected": protected, "protection": doc{"enabled": protected},
-		"protection_url": self + "/protection", "_links": doc{"self": self, "html": x.htmlURL(r) + "/tree/" + branch}})
+	x.reply(http.StatusOK, doc{
+		"name": branch, "commit": x.commit(r, c), "protected": protected, "protection": doc{"enabled": protected},
+		"protection_url": self + "/protection", "_links": doc{"self": self, "html": x.htmlURL(r) + "/tree/" + branch},
+	})
 }
 
 func (s *Server) getRef(x *exchange, req *http.Request, r *Repo) {
@@ -34,8 +36,10 @@ func (s *Server) getRef(x *exchange, req *http.Request, r *Repo) {
 		return
 	}
 	kind := r.bare().objectType(oid)
-	x.reply(http.StatusOK, doc{"ref": ref, "node_id": "REF_" + ref, "url": x.repoURL(r) + "/git/" + ref,
-		"object": doc{"type": kind, "sha": oid, "url": x.objectURL(r, kind, oid)}})
+	x.reply(http.StatusOK, doc{
+		"ref": ref, "node_id": "REF_" + ref, "url": x.repoURL(r) + "/git/" + ref,
+		"object": doc{"type": kind, "sha": oid, "url": x.objectURL(r, kind, oid)},
+	})
 }
 
 func (s *Server) getTree(x *exchange, req *http.Request, r *Repo) {
@@ -80,8 +84,10 @@ func (s *Server) getBlob(x *exchange, req *http.Request, r *Repo) {
 		x.error(err)
 		return
 	}
-	x.reply(http.StatusOK, doc{"sha": oid, "node_id": "B_" + oid, "size": len(content), "url": x.objectURL(r, "blob", oid),
-		"content": base64.StdEncoding.EncodeToString(content), "encoding": "base64"})
+	x.reply(http.StatusOK, doc{
+		"sha": oid, "node_id": "B_" + oid, "size": len(content), "url": x.objectURL(r, "blob", oid),
+		"content": base64.StdEncoding.EncodeToString(content), "encoding": "base64",
+	})
 }
 
 func (s *Server) getCommit(x *exchange, req *http.Request, r *Repo) {
@@ -172,8 +178,10 @@ func (s *Server) compare(x *exchange, req *http.Request, r *Repo) {
 		x.error(err)
 		return
 	}
-	x.reply(http.StatusOK, doc{"status": standing(ahead, behind), "ahead_by": ahead, "behind_by": behind, "total_commits": ahead,
-		"base_commit": x.commit(r, baseFacts), "merge_base_commit": x.commit(r, forkFacts), "commits": commits})
+	x.reply(http.StatusOK, doc{
+		"status": standing(ahead, behind), "ahead_by": ahead, "behind_by": behind, "total_commits": ahead,
+		"base_commit": x.commit(r, baseFacts), "merge_base_commit": x.commit(r, forkFacts), "commits": commits,
+	})
 }
 
 func standing(ahead, behind int) string {

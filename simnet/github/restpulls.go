@@ -49,8 +49,10 @@ func (s *Server) createPull(x *exchange, _ *http.Request, r *Repo) {
 	if slices.ContainsFunc(r.pulls, func(p *Pull) bool {
 		return !p.now.Closed && p.head == head && p.now.HeadRef == ref && p.now.BaseRef == in.Base
 	}) {
-		x.invalid(doc{"resource": "PullRequest", "code": "custom",
-			"message": "A pull request already exists for " + head.Owner.Login + ":" + ref + "."})
+		x.invalid(doc{
+			"resource": "PullRequest", "code": "custom",
+			"message": "A pull request already exists for " + head.Owner.Login + ":" + ref + ".",
+		})
 		return
 	}
 	p, err := s.openPull(x.user, r, in.Base, head, ref, in.Title, in.Draft)

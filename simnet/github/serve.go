@@ -245,8 +245,10 @@ func (s *Server) finish(x *exchange, req *http.Request, path string, faulty bool
 	if x.status != http.StatusNotModified && !faulty {
 		s.used[login]++
 	}
-	entry := Logged{Method: req.Method, Path: path, Query: req.URL.RawQuery, Login: login, Status: x.status,
-		Conditional: req.Header.Get("If-None-Match") != ""}
+	entry := Logged{
+		Method: req.Method, Path: path, Query: req.URL.RawQuery, Login: login, Status: x.status,
+		Conditional: req.Header.Get("If-None-Match") != "",
+	}
 	resource := "core"
 	if path == "/graphql" {
 		resource, entry.Query = "graphql", string(x.body)

@@ -53,8 +53,10 @@ func TestPagesLinkToEachOther(t *testing.T) {
 func TestFaultsAnswerInPlaceOfTheServer(t *testing.T) {
 	w := newWorld(t)
 	w.open("clean")
-	w.s.Fault(Fault{Method: "GET", PathPrefix: "/user", Status: 429, Header: map[string]string{"Retry-After": "7"},
-		Body: `{"message":"slow down"}`, Times: 2})
+	w.s.Fault(Fault{
+		Method: "GET", PathPrefix: "/user", Status: 429, Header: map[string]string{"Retry-After": "7"},
+		Body: `{"message":"slow down"}`, Times: 2,
+	})
 	for range 2 {
 		if a := w.call("alice-token", "GET", "/user", "").want(t, 429, "slow down"); a.header.Get("Retry-After") != "7" {
 			t.Errorf("headers are %v", a.header)

@@ -30,14 +30,17 @@ func (x *exchange) htmlURL(r *Repo) string { return x.site.web + "/" + r.FullNam
 func (x *exchange) pullURL(p *Pull) string {
 	return fmt.Sprintf("%s/pull/%d", x.htmlURL(p.base), p.Number)
 }
+
 func (x *exchange) objectURL(r *Repo, kind, oid string) string {
 	return fmt.Sprintf("%s/git/%ss/%s", x.repoURL(r), kind, oid)
 }
 
 // userLinks are the templates below a user's own address.
-var userLinks = map[string]string{"followers": "/followers", "following": "/following{/other_user}", "gists": "/gists{/gist_id}",
+var userLinks = map[string]string{
+	"followers": "/followers", "following": "/following{/other_user}", "gists": "/gists{/gist_id}",
 	"starred": "/starred{/owner}{/repo}", "subscriptions": "/subscriptions", "organizations": "/orgs", "repos": "/repos",
-	"events": "/events{/privacy}", "received_events": "/received_events"}
+	"events": "/events{/privacy}", "received_events": "/received_events",
+}
 
 func (x *exchange) userDoc(u *User) doc {
 	self := x.site.api + "/users/" + u.Login
@@ -45,8 +48,10 @@ func (x *exchange) userDoc(u *User) doc {
 	if u.Org {
 		kind = "Organization"
 	}
-	d := doc{"login": u.Login, "id": u.ID, "node_id": u.nodeID(), "avatar_url": x.site.web + "/" + u.Login + ".png", "gravatar_id": "",
-		"url": self, "html_url": x.site.web + "/" + u.Login, "type": kind, "site_admin": false, "user_view_type": "public"}
+	d := doc{
+		"login": u.Login, "id": u.ID, "node_id": u.nodeID(), "avatar_url": x.site.web + "/" + u.Login + ".png", "gravatar_id": "",
+		"url": self, "html_url": x.site.web + "/" + u.Login, "type": kind, "site_admin": false, "user_view_type": "public",
+	}
 	for name, path := range userLinks {
 		d[name+"_url"] = self + path
 	}
@@ -63,14 +68,17 @@ func (x *exchange) optionalUser(u *User) doc {
 
 func (x *exchange) fullUser(u *User) doc {
 	d := x.userDoc(u)
-	maps.Copy(d, doc{"name": u.Name, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
+	maps.Copy(d, doc{
+		"name": u.Name, "company": nil, "blog": "", "location": nil, "email": nil, "hireable": nil, "bio": nil,
 		"twitter_username": nil, "public_repos": 1, "public_gists": 0, "followers": 0, "following": 0,
-		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z"})
+		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z",
+	})
 	return d
 }
 
 // repoLinks are the templates below a repository's own address.
-var repoLinks = map[string]string{"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}",
+var repoLinks = map[string]string{
+	"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}",
 	"branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}", "comments": "/comments{/number}",
 	"commits": "/commits{/sha}", "compare": "/compare/{base}...{head}", "contents": "/contents/{+path}", "contributors": "/contributors",
 	"deployments": "/deployments", "downloads": "/downloads", "events": "/events", "forks": "/forks", "git_commits": "/git/commits{/sha}",
@@ -79,7 +87,8 @@ var repoLinks = map[string]string{"archive": "/{archive_format}{/ref}", "assigne
 	"languages": "/languages", "merges": "/merges", "milestones": "/milestones{/number}",
 	"notifications": "/notifications{?since,all,participating}", "pulls": "/pulls{/number}", "releases": "/releases{/id}",
 	"stargazers": "/stargazers", "statuses": "/statuses/{sha}", "subscribers": "/subscribers", "subscription": "/subscription",
-	"tags": "/tags", "teams": "/teams", "trees": "/git/trees{/sha}"}
+	"tags": "/tags", "teams": "/teams", "trees": "/git/trees{/sha}",
+}
 
 func (x *exchange) repo(r *Repo) doc {
 	self, html, open := x.repoURL(r), x.htmlURL(r), 0
@@ -89,7 +98,8 @@ func (x *exchange) repo(r *Repo) doc {
 		}
 	}
 	_, host, _ := strings.Cut(html, "://")
-	d := doc{"id": r.ID, "node_id": r.nodeID(), "name": r.Name, "full_name": r.FullName(), "owner": x.userDoc(r.Owner), "fork": r.parent != nil,
+	d := doc{
+		"id": r.ID, "node_id": r.nodeID(), "name": r.Name, "full_name": r.FullName(), "owner": x.userDoc(r.Owner), "fork": r.parent != nil,
 		"url": self, "html_url": html, "clone_url": html + ".git", "svn_url": html, "git_url": "git://" + host + ".git",
 		"ssh_url": "git@github.com:" + r.FullName() + ".git", "mirror_url": nil, "homepage": nil, "description": nil, "language": nil,
 		"license": nil, "topics": []string{}, "default_branch": r.Default, "size": 0, "forks": 0, "forks_count": 0, "stargazers_count": 0,
@@ -98,7 +108,8 @@ func (x *exchange) repo(r *Repo) doc {
 		"private": r.settings.Private, "visibility": r.visibility(), "permissions": r.permissions(r.access(x.user)),
 		"allow_merge_commit": r.allows(Merge), "allow_squash_merge": r.allows(Squash), "allow_rebase_merge": r.allows(Rebase),
 		"allow_forking": true, "pushed_at": timestamp(r.settings.Created), "created_at": timestamp(r.settings.Created),
-		"updated_at": timestamp(r.settings.Created)}
+		"updated_at": timestamp(r.settings.Created),
+	}
 	for name, path := range repoLinks {
 		d[name+"_url"] = self + path
 	}
@@ -115,8 +126,10 @@ func (r *Repo) visibility() string {
 }
 
 func (r *Repo) permissions(a Access) doc {
-	return doc{"admin": a == AdminAccess, "maintain": a == AdminAccess || a == MaintainAccess, "push": a.writes(), "triage": a.writes(),
-		"pull": a != NoAccess}
+	return doc{
+		"admin": a == AdminAccess, "maintain": a == AdminAccess || a == MaintainAccess, "push": a.writes(), "triage": a.writes(),
+		"pull": a != NoAccess,
+	}
 }
 
 // side is the head or base of a pull request; the repository is null once it is deleted.
@@ -154,7 +167,8 @@ func (x *exchange) pull(p *Pull) doc {
 		state = "closed"
 	}
 	link := func(href string) doc { return doc{"href": href} }
-	return doc{"id": p.ID, "node_id": p.nodeID(), "number": p.Number, "state": state, "locked": false, "title": p.now.Title,
+	return doc{
+		"id": p.ID, "node_id": p.nodeID(), "number": p.Number, "state": state, "locked": false, "title": p.now.Title,
 		"body": orNull(p.now.Body), "user": x.userDoc(p.Author), "draft": p.now.Draft, "url": self, "html_url": html,
 		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "commits_url": self + "/commits",
 		"review_comments_url": self + "/comments", "review_comment_url": comment, "comments_url": issue + "/comments",
@@ -163,9 +177,12 @@ func (x *exchange) pull(p *Pull) doc {
 		"assignee": nil, "assignees": list{}, "requested_reviewers": list{}, "requested_teams": list{}, "labels": list{}, "milestone": nil,
 		"head": x.side(p.head, p.now.HeadRef, p.now.HeadOID), "base": x.side(p.base, p.now.BaseRef, p.now.BaseOID),
 		"author_association": p.association(), "auto_merge": nil,
-		"_links": doc{"self": link(self), "html": link(html), "issue": link(issue), "comments": link(issue + "/comments"),
+		"_links": doc{
+			"self": link(self), "html": link(html), "issue": link(issue), "comments": link(issue + "/comments"),
 			"review_comments": link(self + "/comments"), "review_comment": link(comment), "commits": link(self + "/commits"),
-			"statuses": link(statuses)}}
+			"statuses": link(statuses),
+		},
+	}
 }
 
 func (x *exchange) commit(r *Repo, c commitFacts) doc {
@@ -175,10 +192,14 @@ func (x *exchange) commit(r *Repo, c commitFacts) doc {
 		parents = append(parents, doc{"sha": oid, "url": x.repoURL(r) + "/commits/" + oid, "html_url": x.htmlURL(r) + "/commit/" + oid})
 	}
 	who := func(s signature) doc { return doc{"name": s.name, "email": s.email, "date": s.date} }
-	return doc{"sha": c.oid, "node_id": "C_" + c.oid, "url": self, "html_url": x.htmlURL(r) + "/commit/" + c.oid,
+	return doc{
+		"sha": c.oid, "node_id": "C_" + c.oid, "url": self, "html_url": x.htmlURL(r) + "/commit/" + c.oid,
 		"comments_url": self + "/comments", "author": nil, "committer": nil, "parents": parents,
 		"stats": doc{"total": 0, "additions": 0, "deletions": 0}, "files": list{},
-		"commit": doc{"url": x.objectURL(r, "commit", c.oid), "author": who(c.author), "committer": who(c.committer), "message": c.message,
+		"commit": doc{
+			"url": x.objectURL(r, "commit", c.oid), "author": who(c.author), "committer": who(c.committer), "message": c.message,
 			"tree": doc{"sha": c.tree, "url": x.objectURL(r, "tree", c.tree)}, "comment_count": 0,
-			"verification": doc{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}}}
+			"verification": doc{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
+		},
+	}
 }

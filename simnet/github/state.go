@@ -65,8 +65,10 @@ func (s *Server) snapshot() savedState {
 		state.Tokens[token] = u.Login
 	}
 	for _, r := range s.repos {
-		saved := savedRepo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name, Default: r.Default, Noted: r.noted,
-			Announced: r.announced, Settings: r.settings}
+		saved := savedRepo{
+			ID: r.ID, Owner: r.Owner.Login, Name: r.Name, Default: r.Default, Noted: r.noted,
+			Announced: r.announced, Settings: r.settings,
+		}
 		if r.parent != nil {
 			saved.Parent = r.parent.ID
 		}
@@ -105,9 +107,11 @@ func (s *Server) restore(state savedState) error {
 		s.tokens[token] = s.user(login)
 	}
 	for _, saved := range state.Repos {
-		s.repos = append(s.repos, &Repo{ID: saved.ID, Owner: s.user(saved.Owner), Name: saved.Name,
+		s.repos = append(s.repos, &Repo{
+			ID: saved.ID, Owner: s.user(saved.Owner), Name: saved.Name,
 			Dir: s.repoDir(saved.ID), Default: saved.Default, noted: saved.Noted,
-			announced: saved.Announced, settings: saved.Settings})
+			announced: saved.Announced, settings: saved.Settings,
+		})
 	}
 	for i, saved := range state.Repos {
 		r := s.repos[i]

@@ -22,14 +22,18 @@ func template(t *testing.T, act string, args ...string) Template {
 }
 
 func someTask(t *testing.T, kind Kind) Task {
-	return Task{Kind: kind, Repository: Repository{Host: "github.com", Slug: "shop/api", ID: 7}, Thread: "th1", Pull: 42, Base: "master",
+	return Task{
+		Kind: kind, Repository: Repository{Host: "github.com", Slug: "shop/api", ID: 7}, Thread: "th1", Pull: 42, Base: "master",
 		Files: []File{NewFile("a b.go", "100644", "01", "02", "03"), NewFile("caf\xe9.txt", "100755", "", "04", "05")},
-		Turn:  1, Turns: 3, Deadline: time.Now().Add(time.Minute), Head: "aa", Tip: "bb", Scratch: t.TempDir()}
+		Turn:  1, Turns: 3, Deadline: time.Now().Add(time.Minute), Head: "aa", Tip: "bb", Scratch: t.TempDir(),
+	}
 }
 
 func TestRunHandsOverTheTask(t *testing.T) { // D-29
-	for _, name := range []string{"CLAUDECODE", "CLAUDE_CODE_X", "CODEX_HOME", "GEMINI_KEY", "GH_TOKEN", "GITHUB_TOKEN",
-		"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GIT_DIR"} {
+	for _, name := range []string{
+		"CLAUDECODE", "CLAUDE_CODE_X", "CODEX_HOME", "GEMINI_KEY", "GH_TOKEN", "GITHUB_TOKEN",
+		"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GIT_DIR",
+	} {
 		t.Setenv(name, "secret")
 	}
 	t.Setenv("SSH_AUTH_SOCK", "kept")

@@ -85,9 +85,11 @@ type taskFile struct {
 }
 
 func (t Task) encode() ([]byte, error) {
-	f := taskFile{Version: Version, Kind: t.Kind, Repository: t.Repository, Thread: t.Thread, Pull: t.Pull, Base: t.Base,
+	f := taskFile{
+		Version: Version, Kind: t.Kind, Repository: t.Repository, Thread: t.Thread, Pull: t.Pull, Base: t.Base,
 		Files: t.Files, Turn: t.Turn, Turns: t.Turns, Deadline: t.Deadline.UTC().Truncate(time.Second), Head: t.Head, Tip: t.Tip,
-		Scratch: t.Scratch, Result: t.Result}
+		Scratch: t.Scratch, Result: t.Result,
+	}
 	if f.Files == nil {
 		f.Files = []File{}
 	}

@@ -79,8 +79,10 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	transport := chain(c.base)
 	options := func() api.ClientOptions {
 		// go-gh writes the token into the map that it is given, so that no two clients may share one.
-		return api.ClientOptions{Host: c.at.Host, APIHost: c.at.apiHost(), AuthToken: token, Transport: transport, Timeout: requestMax,
-			CheckRedirect: follow, LogIgnoreEnv: true, Headers: map[string]string{"User-Agent": "parley"}}
+		return api.ClientOptions{
+			Host: c.at.Host, APIHost: c.at.apiHost(), AuthToken: token, Transport: transport, Timeout: requestMax,
+			CheckRedirect: follow, LogIgnoreEnv: true, Headers: map[string]string{"User-Agent": "parley"},
+		}
 	}
 	s := &session{token: token}
 	if s.rest, err = api.NewRESTClient(options()); err != nil {

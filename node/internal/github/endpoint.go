@@ -76,8 +76,10 @@ func (e Endpoint) cloneURL(fullName string) string {
 // transport makes the innermost transport.
 func (e Endpoint) transport() (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	t := &http.Transport{ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
-		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, DisableKeepAlives: e.NoKeepAlive, DialContext: dialer.DialContext}
+	t := &http.Transport{
+		ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 30 * time.Second,
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, DisableKeepAlives: e.NoKeepAlive, DialContext: dialer.DialContext,
+	}
 	switch addr := e.Addr; {
 	case addr != "":
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }

@@ -26,10 +26,17 @@ func TestRefusedTokenIsASignOut(t *testing.T) { // P10
 
 func TestOutageSaysNothing(t *testing.T) { // P10
 	for _, f := range []standin.Fault{
-		{Status: 0}, {Status: 500}, {Status: 502, Body: "<html>"}, {Status: 503}, {Status: 404, Body: "<html>a portal"},
-		{Status: 404, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"}, {Status: 401, Body: "<html>a proxy"},
-		{Status: 403, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"}, {Status: 200, Body: "<html>"},
-		{Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{}`}, {Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{"id":`},
+		{Status: 0},
+		{Status: 500},
+		{Status: 502, Body: "<html>"},
+		{Status: 503},
+		{Status: 404, Body: "<html>a portal"},
+		{Status: 404, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"},
+		{Status: 401, Body: "<html>a proxy"},
+		{Status: 403, Header: map[string]string{"Content-Type": "text/html"}, Body: "<html>"},
+		{Status: 200, Body: "<html>"},
+		{Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{}`},
+		{Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{"id":`},
 	} {
 		t.Run(fmt.Sprintf("%d %s", f.Status, f.Body), func(t *testing.T) {
 			w := newWorld(t)
@@ -54,9 +61,13 @@ func TestUnreachableGitHubSaysNothing(t *testing.T) { // P10
 func TestSpentLimitSaysNothingAndIsKept(t *testing.T) { // P10
 	w := newWorld(t)
 	w.open("clean")
-	w.s.Fault(standin.Fault{PathPrefix: "/repos", Status: 403, Header: map[string]string{"Content-Type": jsonType, "X-RateLimit-Remaining": "0",
-		"X-RateLimit-Resource": "core", "X-RateLimit-Reset": strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)},
-		Body: `{"message":"API rate limit exceeded for user ID 1."}`})
+	w.s.Fault(standin.Fault{
+		PathPrefix: "/repos", Status: 403, Header: map[string]string{
+			"Content-Type": jsonType, "X-RateLimit-Remaining": "0",
+			"X-RateLimit-Resource": "core", "X-RateLimit-Reset": strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10),
+		},
+		Body: `{"message":"API rate limit exceeded for user ID 1."}`,
+	})
 	for range 2 {
 		_, err := w.c.Pull(t.Context(), "alice", "app", 1)
 		wantErr(t, "pull", err, ErrTemporary)
@@ -73,16 +84,20 @@ func TestSpentLimitSaysNothingAndIsKept(t *testing.T) { // P10
 func TestSpentQueryLimitSaysNothing(t *testing.T) { // P10
 	for _, kind := range []string{"RATE_LIMITED", "RATE_LIMIT"} {
 		w := newWorld(t)
-		w.s.Fault(standin.Fault{GraphQL: "OpenPulls", Status: 200, Header: map[string]string{"Content-Type": jsonType},
-			Body: `{"errors":[{"type":"` + kind + `","message":"API rate limit exceeded"}]}`})
+		w.s.Fault(standin.Fault{
+			GraphQL: "OpenPulls", Status: 200, Header: map[string]string{"Content-Type": jsonType},
+			Body: `{"errors":[{"type":"` + kind + `","message":"API rate limit exceeded"}]}`,
+		})
 		_, err := w.c.OpenPulls(t.Context(), "alice", "app", "master")
 		wantErr(t, kind, err, ErrTemporary)
 	}
 }
 
 func secondary(method string) standin.Fault {
-	return standin.Fault{Method: method, PathPrefix: "/repos", Status: 403, Header: map[string]string{"Content-Type": jsonType, "Retry-After": "1"},
-		Body: `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`}
+	return standin.Fault{
+		Method: method, PathPrefix: "/repos", Status: 403, Header: map[string]string{"Content-Type": jsonType, "Retry-After": "1"},
+		Body: `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`,
+	}
 }
 
 func TestSecondaryLimitIsWaitedOut(t *testing.T) {
@@ -151,9 +166,17 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestEndpointIsChecked(t *testing.T) { // D-23
 	for _, e := range []Endpoint{
-		{}, {Host: "github.com:443"}, {Host: "https://github.com"}, {Host: "GitHub.com"}, {Host: "api.github.com"}, {Host: "-x"},
-		{Host: "github.com", Addr: "10.0.0.1:80"}, {Host: "github.com", Addr: "localhost:80"}, {Host: "github.com", Addr: "127.0.0.1"},
-		{Host: "github.com", Addr: "127.0.0.1:0"}, {Host: "github.com", Proxy: "socks5://x"},
+		{},
+		{Host: "github.com:443"},
+		{Host: "https://github.com"},
+		{Host: "GitHub.com"},
+		{Host: "api.github.com"},
+		{Host: "-x"},
+		{Host: "github.com", Addr: "10.0.0.1:80"},
+		{Host: "github.com", Addr: "localhost:80"},
+		{Host: "github.com", Addr: "127.0.0.1"},
+		{Host: "github.com", Addr: "127.0.0.1:0"},
+		{Host: "github.com", Proxy: "socks5://x"},
 	} {
 		if _, err := New(e); err == nil {
 			t.Errorf("%+v passed", e)

@@ -133,8 +133,10 @@ func (c *Client) OpenPulls(ctx context.Context, owner, name, base string) (List,
 func (a listAnswer) pulls() []Pull {
 	var list []Pull
 	for _, n := range a.Repository.PullRequests.Nodes {
-		p := Pull{Number: n.Number, Title: n.Title, HeadOID: n.HeadRefOID, HeadRef: n.HeadRefName, CrossRepository: n.IsCrossRepository,
-			MaintainerCanModify: n.MaintainerCanModify, Draft: n.IsDraft, Mergeable: n.Mergeable}
+		p := Pull{
+			Number: n.Number, Title: n.Title, HeadOID: n.HeadRefOID, HeadRef: n.HeadRefName, CrossRepository: n.IsCrossRepository,
+			MaintainerCanModify: n.MaintainerCanModify, Draft: n.IsDraft, Mergeable: n.Mergeable,
+		}
 		if n.HeadRepository != nil {
 			p.HeadRepo = n.HeadRepository.NameWithOwner
 		}

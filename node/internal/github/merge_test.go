@@ -51,8 +51,10 @@ func TestMergeOfAnotherHeadIsVoid(t *testing.T) { // P15
 		t.Error("the button was pressed for another head")
 	}
 	// The head moves between the look and the press.
-	w.s.Fault(standin.Fault{Method: "PUT", Status: 409, Header: map[string]string{"Content-Type": jsonType},
-		Body: `{"message":"Head branch was modified. Review and try the merge again."}`})
+	w.s.Fault(standin.Fault{
+		Method: "PUT", Status: 409, Header: map[string]string{"Content-Type": jsonType},
+		Body: `{"message":"Head branch was modified. Review and try the merge again."}`,
+	})
 	w.wantMerge(n, head, HeadMoved)
 	w.wantMerge(n, head, Merged)
 	w.wantMerge(n, other, HeadMoved)
@@ -73,8 +75,10 @@ func TestPressIsGuardedByTheHead(t *testing.T) { // P15
 func TestMergeSurvivesAMovedBase(t *testing.T) {
 	w := newWorld(t)
 	n, head := w.open("clean")
-	w.s.Fault(standin.Fault{Method: "PUT", Status: 405, Header: map[string]string{"Content-Type": jsonType},
-		Body: `{"message":"Base branch was modified. Review and try the merge again."}`, Times: 2})
+	w.s.Fault(standin.Fault{
+		Method: "PUT", Status: 405, Header: map[string]string{"Content-Type": jsonType},
+		Body: `{"message":"Base branch was modified. Review and try the merge again."}`, Times: 2,
+	})
 	w.wantMerge(n, head, Merged)
 	if w.presses() != 3 {
 		t.Errorf("pressed %d times", w.presses())
@@ -82,8 +86,12 @@ func TestMergeSurvivesAMovedBase(t *testing.T) {
 }
 
 func TestMergeThatLandedBehindAnOutageIsFound(t *testing.T) { // P15
-	for _, f := range []standin.Fault{{Status: 502}, {Status: 0}, {Status: 405, Header: map[string]string{"Content-Type": jsonType}, Body: `{"message":"Pull Request is not mergeable"}`},
-		{Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{}`}} {
+	for _, f := range []standin.Fault{
+		{Status: 502},
+		{Status: 0},
+		{Status: 405, Header: map[string]string{"Content-Type": jsonType}, Body: `{"message":"Pull Request is not mergeable"}`},
+		{Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{}`},
+	} {
 		w := newWorld(t)
 		n, head := w.open("clean")
 		f.Method, f.After = "PUT", true
@@ -140,8 +148,10 @@ func TestRefusalWithoutAVerdictIsNoConflict(t *testing.T) { // P7
 	w := newWorld(t)
 	w.s.MergeDelay = time.Hour
 	n, head := w.open("clean")
-	w.s.Fault(standin.Fault{Method: "PUT", Status: 405, Header: map[string]string{"Content-Type": jsonType},
-		Body: `{"message":"Pull Request is not mergeable"}`, Times: 10})
+	w.s.Fault(standin.Fault{
+		Method: "PUT", Status: 405, Header: map[string]string{"Content-Type": jsonType},
+		Body: `{"message":"Pull Request is not mergeable"}`, Times: 10,
+	})
 	_, err := w.merge(n, head)
 	wantErr(t, "merge", err, ErrTemporary)
 }

@@ -43,8 +43,10 @@ func TestForkThatMayNotBeSeenHidesNothingElse(t *testing.T) {
 }
 
 func TestPullThatMayNotBeSeenIsNotPassedOver(t *testing.T) {
-	for _, path := range []string{`["repository","pullRequests","nodes",0]`, `["repository","pullRequests","nodes",0,"headRefOid"]`,
-		`["repository","pullRequests"]`} {
+	for _, path := range []string{
+		`["repository","pullRequests","nodes",0]`, `["repository","pullRequests","nodes",0,"headRefOid"]`,
+		`["repository","pullRequests"]`,
+	} {
 		for _, kind := range []string{"FORBIDDEN", "NOT_FOUND"} {
 			l, err := answering(t, listOf("null", kind, path)).OpenPulls(t.Context(), "alice", "app", "master")
 			if err == nil || errors.Is(err, ErrNotFound) {

@@ -50,8 +50,10 @@ func (c *Client) Pull(ctx context.Context, owner, name string, n int) (PullState
 	if err != nil {
 		return PullState{}, err
 	}
-	p := PullState{State: a.State, Merged: a.Merged, HeadOID: a.Head.SHA, HeadRef: a.Head.Ref, BaseRef: a.Base.Ref, Draft: a.Draft,
-		MaintainerCanModify: a.MaintainerCanModify, CrossRepository: true}
+	p := PullState{
+		State: a.State, Merged: a.Merged, HeadOID: a.Head.SHA, HeadRef: a.Head.Ref, BaseRef: a.Base.Ref, Draft: a.Draft,
+		MaintainerCanModify: a.MaintainerCanModify, CrossRepository: true,
+	}
 	if a.Merged {
 		p.MergeCommit = a.MergeCommit
 	}

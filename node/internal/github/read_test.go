@@ -30,8 +30,10 @@ func TestAccountIsTheTokensOwn(t *testing.T) { // D-23
 func TestRepositoryIsRead(t *testing.T) {
 	w := newWorld(t)
 	r := must(w.c.Repository(t.Context(), "Alice", "App"))(t)
-	want := Repository{ID: w.repo.ID, Owner: "alice", Name: "app", FullName: "alice/app", DefaultBranch: "master",
-		CloneURL: "http://github.localhost/alice/app.git", MergeAllowed: true, SquashAllowed: true, RebaseAllowed: true, Push: true}
+	want := Repository{
+		ID: w.repo.ID, Owner: "alice", Name: "app", FullName: "alice/app", DefaultBranch: "master",
+		CloneURL: "http://github.localhost/alice/app.git", MergeAllowed: true, SquashAllowed: true, RebaseAllowed: true, Push: true,
+	}
 	if r != want || r.Method() != "merge" {
 		t.Errorf("repository %+v", r)
 	}
@@ -114,8 +116,11 @@ func TestListWithoutItsBaseIsNotFound(t *testing.T) {
 func TestPageTooSlowIsHalvedForGood(t *testing.T) {
 	w := newWorld(t)
 	w.open("clean")
-	for _, f := range []standin.Fault{{GraphQL: "OpenPulls", Status: 502}, {GraphQL: "OpenPulls", Status: 504, Body: "<html>"},
-		{GraphQL: "OpenPulls", Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{"data":null,"errors":[{"message":"Something went wrong while executing your query."}]}`}} {
+	for _, f := range []standin.Fault{
+		{GraphQL: "OpenPulls", Status: 502},
+		{GraphQL: "OpenPulls", Status: 504, Body: "<html>"},
+		{GraphQL: "OpenPulls", Status: 200, Header: map[string]string{"Content-Type": jsonType}, Body: `{"data":null,"errors":[{"message":"Something went wrong while executing your query."}]}`},
+	} {
 		w.s.Fault(f)
 	}
 	l := must(w.c.OpenPulls(t.Context(), "alice", "app", "master"))(t)
@@ -136,8 +141,10 @@ func TestPullIsRead(t *testing.T) {
 	w := newWorld(t)
 	n, head := w.open("clean")
 	p := must(w.c.Pull(t.Context(), "alice", "app", n))(t)
-	want := PullState{State: "open", HeadOID: head, HeadRef: "clean", HeadRepo: "http://github.localhost/alice/app.git", BaseRef: "master",
-		MaintainerCanModify: p.MaintainerCanModify, AuthorID: w.alice.ID, AuthorLogin: "alice"}
+	want := PullState{
+		State: "open", HeadOID: head, HeadRef: "clean", HeadRepo: "http://github.localhost/alice/app.git", BaseRef: "master",
+		MaintainerCanModify: p.MaintainerCanModify, AuthorID: w.alice.ID, AuthorLogin: "alice",
+	}
 	if p != want {
 		t.Errorf("pull request %+v, want %+v", p, want)
 	}

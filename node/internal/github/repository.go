@@ -121,8 +121,10 @@ type repositoryAnswer struct {
 }
 
 func (a repositoryAnswer) repository(at Endpoint) Repository {
-	r := Repository{ID: a.ID, FullName: a.FullName, DefaultBranch: a.DefaultBranch, CloneURL: at.cloneURL(a.FullName),
-		MergeAllowed: a.Merge == nil || *a.Merge, SquashAllowed: a.Squash, RebaseAllowed: a.Rebase, Push: a.Permissions.Push}
+	r := Repository{
+		ID: a.ID, FullName: a.FullName, DefaultBranch: a.DefaultBranch, CloneURL: at.cloneURL(a.FullName),
+		MergeAllowed: a.Merge == nil || *a.Merge, SquashAllowed: a.Squash, RebaseAllowed: a.Rebase, Push: a.Permissions.Push,
+	}
 	r.Owner, r.Name, _ = strings.Cut(a.FullName, "/")
 	return r
 }

@@ -20,8 +20,10 @@ const (
 )
 
 // steering are variables by which the environment of a daemon would speak louder than the person's sign-in.
-var steering = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_DEBUG",
-	"GH_FORCE_TTY", "GH_REPO"}
+var steering = []string{
+	"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_DEBUG",
+	"GH_FORCE_TTY", "GH_REPO",
+}
 
 // Token is the token that is used now, for git to use the same. The errors are ErrNoCLI, ErrNotSignedIn and
 // ErrTemporary.

@@ -106,8 +106,10 @@ func (c *conditional) keep(url string, k kept) {
 func (k kept) again(req *http.Request) *http.Response {
 	h := k.header.Clone()
 	h.Set("Content-Length", strconv.Itoa(len(k.body)))
-	return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: h, Body: io.NopCloser(bytes.NewReader(k.body)), ContentLength: int64(len(k.body)), Request: req}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(bytes.NewReader(k.body)), ContentLength: int64(len(k.body)), Request: req,
+	}
 }
 
 // bounded ends an answer that is longer than any of GitHub's.

@@ -122,8 +122,13 @@ func (c *Checkout) commit(ctx context.Context, rev string) (OID, error) {
 // busy names what is going on in this working tree.
 func (c *Checkout) busy() string {
 	for _, sign := range []struct{ file, what string }{
-		{"MERGE_HEAD", "a merge"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"},
-		{"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"sequencer", "a cherry-pick"}, {"BISECT_LOG", "a bisection"},
+		{"MERGE_HEAD", "a merge"},
+		{"CHERRY_PICK_HEAD", "a cherry-pick"},
+		{"REVERT_HEAD", "a revert"},
+		{"rebase-merge", "a rebase"},
+		{"rebase-apply", "a rebase"},
+		{"sequencer", "a cherry-pick"},
+		{"BISECT_LOG", "a bisection"},
 		{"index.lock", "a git command"},
 	} {
 		if _, err := os.Lstat(filepath.Join(c.gitDir, sign.file)); err == nil {

@@ -41,8 +41,10 @@ func TestOpeningSaysWhatADirectoryIs(t *testing.T) {
 		want error
 		text string
 	}{
-		{none, ErrNotRepository, none + " is no git repository"}, {filepath.Join(none, "gone"), ErrNotRepository, "is no git repository"},
-		{h.dir, ErrBare, "is a bare git repository"}, {filepath.Join(dir, ".git"), ErrNotRepository, "git directory"},
+		{none, ErrNotRepository, none + " is no git repository"},
+		{filepath.Join(none, "gone"), ErrNotRepository, "is no git repository"},
+		{h.dir, ErrBare, "is a bare git repository"},
+		{filepath.Join(dir, ".git"), ErrNotRepository, "git directory"},
 	} {
 		if _, err := OpenCheckout(t.Context(), Git{}, c.dir); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", c.dir, err)
@@ -168,9 +170,11 @@ func TestAHostileSettingStartsNothing(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	script := filepath.Join(t.TempDir(), "script")
 	put(t, filepath.Dir(script), "x:script", "#!/bin/sh\ntouch "+ran+"\n")
-	for key, value := range map[string]string{"core.fsmonitor": script, "core.pager": script, "core.editor": script, "core.sshCommand": script,
+	for key, value := range map[string]string{
+		"core.fsmonitor": script, "core.pager": script, "core.editor": script, "core.sshCommand": script,
 		"core.hooksPath": filepath.Join(dir, ".git", "evil"), "diff.external": script, "color.ui": "always", "core.quotePath": "true",
-		"log.showSignature": "true", "gpg.program": script, "status.showUntrackedFiles": "no", "core.askPass": script, "alias.ls-files": "!" + script} {
+		"log.showSignature": "true", "gpg.program": script, "status.showUntrackedFiles": "no", "core.askPass": script, "alias.ls-files": "!" + script,
+	} {
 		git(t, dir, "config", key, value)
 	}
 	for _, hook := range []string{"reference-transaction", "post-checkout", "post-index-change", "pre-commit", "fsmonitor-watchman"} {

@@ -88,8 +88,10 @@ func pullRef(n uint64) string { return fmt.Sprintf("refs/pull/%d/head", n) }
 // bring fetches the refspecs and lets the commit graph follow.
 func (m *Mirror) bring(ctx context.Context, refspecs string) error {
 	c, err := m.remote.reach(ctx, call{
-		args: []string{"fetch", "-q", "--stdin", "--no-tags", "--no-auto-maintenance", "--no-write-fetch-head",
-			"--no-recurse-submodules", "--no-show-forced-updates", m.remote.URL},
+		args: []string{
+			"fetch", "-q", "--stdin", "--no-tags", "--no-auto-maintenance", "--no-write-fetch-head",
+			"--no-recurse-submodules", "--no-show-forced-updates", m.remote.URL,
+		},
 		stdin: strings.NewReader(refspecs),
 	})
 	if err != nil {

@@ -184,8 +184,10 @@ func TestAMirrorSurvivesBeingKilled(t *testing.T) {
 	if _, err := m.Fetch(t.Context(), "master", nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, left := range []string{"packed-refs.lock", "refs/parley/base/master.lock", "config.lock", "HEAD.lock",
-		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/pack/tmp_pack_x", "quarantine-1/aa/bb", "shallow.lock"} {
+	for _, left := range []string{
+		"packed-refs.lock", "refs/parley/base/master.lock", "config.lock", "HEAD.lock",
+		"objects/info/commit-graphs/commit-graph-chain.lock", "objects/pack/tmp_pack_x", "quarantine-1/aa/bb", "shallow.lock",
+	} {
 		put(t, dir, left, "left")
 	}
 	h.publish(map[string]OID{"refs/heads/master": next, "refs/heads/tmp_x": base, "refs/heads/quarantine-x/tmp_y": base})

@@ -36,7 +36,8 @@ type change struct {
 //
 // Killed at any point, it is completed by being called again. Errors: ErrBusy (try again later).
 func (c *Checkout) FastForward(ctx context.Context, base string, tip OID, mirror *Mirror,
-	hold func(path string) bool, known func(path string) (*Known, error)) (FFResult, error) {
+	hold func(path string) bool, known func(path string) (*Known, error),
+) (FFResult, error) {
 	res, err := c.fastForward(ctx, base, tip, mirror, hold, known)
 	if err != nil {
 		return res, fmt.Errorf("fast-forward %s: %w", base, err)
@@ -45,7 +46,8 @@ func (c *Checkout) FastForward(ctx context.Context, base string, tip OID, mirror
 }
 
 func (c *Checkout) fastForward(ctx context.Context, base string, tip OID, mirror *Mirror,
-	hold func(string) bool, known func(string) (*Known, error)) (FFResult, error) {
+	hold func(string) bool, known func(string) (*Known, error),
+) (FFResult, error) {
 	release, err := c.exclusive(ctx)
 	if err != nil {
 		return FFResult{}, err
@@ -153,8 +155,10 @@ func (c *Checkout) standsElsewhere(ctx context.Context, base string) (string, er
 // bringObjects copies the new commits from the mirror. No ref, FETCH_HEAD or setting of the person's changes.
 func (f *forward) bringObjects(ctx context.Context) error {
 	c := call{
-		args: []string{"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap=",
-			"--no-recurse-submodules", "--no-prune", f.mirror.dir, string(f.tip)},
+		args: []string{
+			"fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap=",
+			"--no-recurse-submodules", "--no-prune", f.mirror.dir, string(f.tip),
+		},
 		config: []string{"protocol.file.allow=always"},
 	}
 	_, err := f.c.git.must(ctx, c)

@@ -103,9 +103,11 @@ func (g Git) own(place ...string) runner {
 func (g Git) theirs(dir string) runner {
 	return runner{
 		path: g.program(), place: []string{"-C", dir},
-		config: []string{"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "core.pager=cat",
+		config: []string{
+			"core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "core.pager=cat",
 			"color.ui=false", "gc.auto=0", "maintenance.auto=false", "log.showSignature=false", "submodule.recurse=false",
-			"fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "protocol.allow=never", "credential.helper="},
+			"fetch.recurseSubmodules=false", "fetch.writeCommitGraph=false", "protocol.allow=never", "credential.helper=",
+		},
 		env: environment(configNames, nil),
 	}
 }

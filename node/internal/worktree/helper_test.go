@@ -84,8 +84,10 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, backend, root string
 	}
 	whole, _ := io.ReadAll(body)
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(whole)), int64(len(whole)), nil
-	handler := cgi.Handler{Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=test",
-		"GIT_PROTOCOL=" + r.Header.Get("Git-Protocol"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"}}
+	handler := cgi.Handler{Path: backend, Env: []string{
+		"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=test",
+		"GIT_PROTOCOL=" + r.Header.Get("Git-Protocol"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+	}}
 	handler.ServeHTTP(w, r)
 }
 

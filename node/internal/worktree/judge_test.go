@@ -52,10 +52,14 @@ func conflictCases() []conflictCase {
 		{"renamed and deleted", tree{"a": longText, "q": "q\n"}, tree{"a": "", "b": longText}, tree{"a": ""}, Person, "the other deleted", -1},
 		{"two renamed to one", tree{"a": longText, "b": "b" + longText}, tree{"a": "", "c": longText}, tree{"b": "", "c": "b" + longText}, Conversation, "", 1},
 		{"file and directory", tree{"q": "q\n"}, tree{"a": "y\n"}, tree{"a/b": "z\n"}, Person, "a file and a directory", -1},
-		{"directory renamed, file added", dirFiles, tree{"d/1": "", "d/2": "", "d/3": "", "d/4": "", "e/1": dirFiles["d/1"], "e/2": dirFiles["d/2"],
-			"e/3": dirFiles["d/3"], "e/4": dirFiles["d/4"]}, tree{"d/new": "new\n"}, Person, "directory was renamed", -1},
-		{"directory split: no file is named", dirFiles, tree{"d/1": "", "d/2": "", "d/3": "", "d/4": "", "e/1": dirFiles["d/1"], "e/2": dirFiles["d/2"],
-			"f/3": dirFiles["d/3"], "f/4": dirFiles["d/4"]}, tree{"d/new": "new\n"}, Person, "directory was renamed", 0},
+		{"directory renamed, file added", dirFiles, tree{
+			"d/1": "", "d/2": "", "d/3": "", "d/4": "", "e/1": dirFiles["d/1"], "e/2": dirFiles["d/2"],
+			"e/3": dirFiles["d/3"], "e/4": dirFiles["d/4"],
+		}, tree{"d/new": "new\n"}, Person, "directory was renamed", -1},
+		{"directory split: no file is named", dirFiles, tree{
+			"d/1": "", "d/2": "", "d/3": "", "d/4": "", "e/1": dirFiles["d/1"], "e/2": dirFiles["d/2"],
+			"f/3": dirFiles["d/3"], "f/4": dirFiles["d/4"],
+		}, tree{"d/new": "new\n"}, Person, "directory was renamed", 0},
 		{"a name that Windows cannot hold", tree{"a:b": "x\n"}, tree{"a:b": "y\n"}, tree{"a:b": "z\n"}, Person, "not every system", 1},
 	}
 }
@@ -220,8 +224,10 @@ func explode(t *testing.T, m *Mirror) {
 func TestATruncatedAnswerIsNotBelieved(t *testing.T) {
 	oid := strings.Repeat("a", 40)
 	entry := "100644 " + oid + " 2\tf"
-	for _, out := range []string{"", oid, "not a tree\x00", oid + "\x00" + entry, oid + "\x00junk\x00\x00", oid + "\x00100644 " + oid + " 4\tf\x00\x00",
-		oid + "\x00\x00x\x00", oid + "\x00\x003\x00f\x00t\x00", oid + "\x00\x00-1\x00t\x00x\x00"} {
+	for _, out := range []string{
+		"", oid, "not a tree\x00", oid + "\x00" + entry, oid + "\x00junk\x00\x00", oid + "\x00100644 " + oid + " 4\tf\x00\x00",
+		oid + "\x00\x00x\x00", oid + "\x00\x003\x00f\x00t\x00", oid + "\x00\x00-1\x00t\x00x\x00",
+	} {
 		if v, err := parseMergeTree(out); err == nil {
 			t.Errorf("%q was read as %+v", out, v)
 		}

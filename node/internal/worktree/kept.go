@@ -74,8 +74,10 @@ func (c *Checkout) Kept(ctx context.Context) ([]KeptFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kept files: %w", err)
 		}
-		list = append(list, KeptFile{File: file, Path: r.Path, Blob: r.Blob, Mode: r.Mode, When: r.When, Why: r.Why,
-			Changed: r.Displaced != "" && sum != r.Displaced})
+		list = append(list, KeptFile{
+			File: file, Path: r.Path, Blob: r.Blob, Mode: r.Mode, When: r.When, Why: r.Why,
+			Changed: r.Displaced != "" && sum != r.Displaced,
+		})
 	}
 	slices.SortStableFunc(list, func(a, b KeptFile) int { return a.When.Compare(b.When) })
 	return list, nil

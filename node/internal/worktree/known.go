@@ -103,8 +103,10 @@ func (k *Known) addHistory(ctx context.Context, base OID) error {
 	if !base.Valid() {
 		return fmt.Errorf("base %q is not a commit", base)
 	}
-	c := call{args: []string{"log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-history", "-m", "--root",
-		string(base), "--", k.path}}
+	c := call{args: []string{
+		"log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-history", "-m", "--root",
+		string(base), "--", k.path,
+	}}
 	return k.mirror.git.stream(ctx, c, func(out io.Reader) error {
 		br := bufio.NewReader(out)
 		for {

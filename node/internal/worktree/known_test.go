@@ -83,7 +83,10 @@ func TestADeletionIsKnownOnlyWherePublished(t *testing.T) { // D-9
 		pull uint64
 		want bool
 	}{
-		{"a", back, 0, true}, {"a", added, 0, false}, {"b", back, 0, false}, {"b", back, 1, true},
+		{"a", back, 0, true},
+		{"a", added, 0, false},
+		{"b", back, 0, false},
+		{"b", back, 1, true},
 		{"late", back, 1, false}, // the pull request is only older than the file
 		{"never", back, 1, false},
 	} {

@@ -29,8 +29,10 @@ func (m *Mirror) push(ctx context.Context, branch string, old, new OID) error {
 		return fmt.Errorf("%w of %s", ErrNotDescendant, old)
 	}
 	ref := "refs/heads/" + branch
-	c, err := m.remote.reach(ctx, call{args: []string{"push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
-		"--force-with-lease=" + ref + ":" + string(old), m.remote.URL, string(new) + ":" + ref}})
+	c, err := m.remote.reach(ctx, call{args: []string{
+		"push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
+		"--force-with-lease=" + ref + ":" + string(old), m.remote.URL, string(new) + ":" + ref,
+	}})
 	if err != nil {
 		return err
 	}

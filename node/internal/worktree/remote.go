@@ -86,16 +86,20 @@ func (r Remote) reach(ctx context.Context, c call) (call, error) {
 // Phrases by which git, curl, ssh and GitHub tell a refusal from an outage. They hold under LC_ALL=C.
 var (
 	protectedWords = []string{"GH006", "GH013", "protected branch", "repository rule violations"}
-	deniedWords    = []string{"authentication failed", "could not read username", "could not read password",
+	deniedWords    = []string{
+		"authentication failed", "could not read username", "could not read password",
 		"terminal prompts disabled", "returned error: 401", "returned error: 403", "returned error: 404",
 		"permission denied", "permission to", "repository not found", "not found", "invalid username or password",
-		"host key verification failed"}
-	temporaryWords = []string{"could not resolve", "failed to connect", "couldn't connect", "connection refused",
+		"host key verification failed",
+	}
+	temporaryWords = []string{
+		"could not resolve", "failed to connect", "couldn't connect", "connection refused",
 		"connection reset", "connection timed out", "operation timed out", "timed out", "network is unreachable",
 		"no route to host", "early eof", "rpc failed", "hung up unexpectedly", "unexpected disconnect", "returned error: 5",
 		"returned error: 429", "empty reply from server", "operation too slow", "ssl_read", "ssl_error_syscall",
 		"gnutls_handshake", "recv failure", "send failure", "proxy connect aborted", "transfer closed",
-		"connection closed", "temporary failure", "internal server error"}
+		"connection closed", "temporary failure", "internal server error",
+	}
 )
 
 // refusal turns the complaint of a git that spoke to a remote into one of the sentinel errors.

@@ -232,8 +232,10 @@ const (
 // place.
 func (r *replacement) stage(beside bool) (err error) {
 	r.id = newID()
-	r.note = record{Path: r.was.Path, Worktree: r.c.top, Blob: r.was.Work.OID, Mode: r.was.Work.Mode, Want: r.want,
-		When: time.Now().UTC(), Why: "a replacement was under way"}
+	r.note = record{
+		Path: r.was.Path, Worktree: r.c.top, Blob: r.was.Work.OID, Mode: r.was.Work.Mode, Want: r.want,
+		When: time.Now().UTC(), Why: "a replacement was under way",
+	}
 	if r.tmp, err = r.openTemp(beside); err != nil {
 		return err
 	}

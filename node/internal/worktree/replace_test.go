@@ -246,28 +246,36 @@ func TestWhatHappensInTheLastMomentIsNotLost(t *testing.T) { // S2
 		do   func(t *testing.T, c *conflict)
 		look func(t *testing.T, c *conflict)
 	}{
-		"a write in place": {func(t *testing.T, c *conflict) { put(t, c.dir, file, "mine\n") },
-			func(t *testing.T, c *conflict) { wantText(t, path(c), "mine\n") }},
+		"a write in place": {
+			func(t *testing.T, c *conflict) { put(t, c.dir, file, "mine\n") },
+			func(t *testing.T, c *conflict) { wantText(t, path(c), "mine\n") },
+		},
 		"a write by rename": {func(t *testing.T, c *conflict) {
 			put(t, c.dir, "w", "mine\n")
 			if err := os.Rename(filepath.Join(c.dir, "w"), path(c)); err != nil {
 				t.Fatal(err)
 			}
 		}, func(t *testing.T, c *conflict) { wantText(t, path(c), "mine\n") }},
-		"a link planted": {func(t *testing.T, c *conflict) { put(t, c.dir, "l:"+file, "/etc/passwd") },
+		"a link planted": {
+			func(t *testing.T, c *conflict) { put(t, c.dir, "l:"+file, "/etc/passwd") },
 			func(t *testing.T, c *conflict) {
 				if to, err := os.Readlink(path(c)); err != nil || to != "/etc/passwd" {
 					t.Error(to, err)
 				}
-			}},
-		"a directory made": {func(t *testing.T, c *conflict) { put(t, c.dir, file, ""); put(t, c.dir, file+"/deep", "mine\n") },
-			func(t *testing.T, c *conflict) { wantText(t, path(c)+"/deep", "mine\n") }},
-		"it went away": {func(t *testing.T, c *conflict) { put(t, c.dir, file, "") },
+			},
+		},
+		"a directory made": {
+			func(t *testing.T, c *conflict) { put(t, c.dir, file, ""); put(t, c.dir, file+"/deep", "mine\n") },
+			func(t *testing.T, c *conflict) { wantText(t, path(c)+"/deep", "mine\n") },
+		},
+		"it went away": {
+			func(t *testing.T, c *conflict) { put(t, c.dir, file, "") },
 			func(t *testing.T, c *conflict) {
 				if _, err := os.Lstat(path(c)); !errors.Is(err, os.ErrNotExist) {
 					t.Error("it is back")
 				}
-			}},
+			},
+		},
 		"the directory became a link to .git": {func(t *testing.T, c *conflict) {
 			if err := os.Rename(filepath.Join(c.dir, "src"), filepath.Join(c.dir, "moved")); err != nil {
 				t.Fatal(err)

@@ -99,8 +99,10 @@ func (s *Scratch) StartMerge(ctx context.Context, theirs OID) ([]string, error) 
 	if !theirs.Valid() {
 		return nil, fmt.Errorf("start merge of %q: not a commit", theirs)
 	}
-	c := call{args: []string{"merge", "-q", "--no-commit", "--no-ff", "--no-verify", "--no-edit", string(theirs)},
-		config: []string{"user.name=parley", "user.email=parley@localhost"}}
+	c := call{
+		args:   []string{"merge", "-q", "--no-commit", "--no-ff", "--no-verify", "--no-edit", string(theirs)},
+		config: []string{"user.name=parley", "user.email=parley@localhost"},
+	}
 	a, err := s.git.ask(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("start merge: %w", err)

@@ -34,9 +34,16 @@ func TestAWildAgentCannotReachTheMirror(t *testing.T) { // D-29
 	git(t, s.Dir, "add", "a")
 	git(t, s.Dir, "commit", "-qm", "result")
 	result := OID(git(t, s.Dir, "rev-parse", "HEAD"))
-	for _, wild := range [][]string{{"branch", "-f", "master", string(root)}, {"update-ref", "-d", "HEAD"}, {"reset", "-q", "--hard", string(root)},
-		{"config", "core.fsmonitor", "touch /tmp/x"}, {"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"},
-		{"repack", "-adq"}, {"update-ref", "refs/parley/base/master", string(root)}} {
+	for _, wild := range [][]string{
+		{"branch", "-f", "master", string(root)},
+		{"update-ref", "-d", "HEAD"},
+		{"reset", "-q", "--hard", string(root)},
+		{"config", "core.fsmonitor", "touch /tmp/x"},
+		{"reflog", "expire", "--expire=now", "--all"},
+		{"gc", "-q", "--prune=now"},
+		{"repack", "-adq"},
+		{"update-ref", "refs/parley/base/master", string(root)},
+	} {
 		_, _ = gitTry(t, s.Dir, "", wild...)
 	}
 	if got := git(t, m.dir, "for-each-ref"); got != refs {

@@ -78,8 +78,10 @@ func (m *Mirror) try(ctx context.Context, ours, theirs OID) (Verdict, error) {
 func (m *Mirror) mergeTree(ctx context.Context, quarantine string, ours, theirs OID) (Verdict, error) {
 	a, err := m.git.ask(ctx, call{
 		args: []string{"merge-tree", "--write-tree", "-z", "--messages", string(ours), string(theirs)},
-		env: []string{"GIT_OBJECT_DIRECTORY=" + quarantine,
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(m.dir, "objects"))},
+		env: []string{
+			"GIT_OBJECT_DIRECTORY=" + quarantine,
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(m.dir, "objects")),
+		},
 	})
 	if err != nil {
 		return Verdict{}, err
