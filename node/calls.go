@@ -10,7 +10,6 @@ import (
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
-	"github.com/parley-mesh/parley/node/internal/github"
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
 
@@ -244,14 +243,8 @@ func (s scanNow) on(n *Node) []core.Effect {
 	return n.core.ScanNow(n.wall())
 }
 
-// Scan starts a run over the pull requests. What a person has to see to first is said at once.
+// Scan starts a run over the pull requests. What a person has to see to first becomes a card (P10).
 func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
-	switch _, err := a.n.gh.Token(ctx); {
-	case errors.Is(err, github.ErrNoCLI):
-		return api.Outcome{}, fmt.Errorf("scan: %w", api.ErrNoGh)
-	case errors.Is(err, github.ErrNotSignedIn):
-		return api.Outcome{}, fmt.Errorf("scan: %w", api.ErrSignIn)
-	}
 	return ask(a.n, ctx, scanNow{make(chan shown[api.Outcome], 1)})
 }
 
