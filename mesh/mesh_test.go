@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,25 @@ type crew struct {
 	ids     []Identity
 	shelves []*shelf
 	meshes  []*Mesh
+	mu      sync.Mutex
+	known   map[int][]Peer // by computer: whom it may dial
+}
+
+func (c *crew) knows(i int, peers ...Peer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[int][]Peer{}
+	}
+	c.known[i] = peers
+}
+
+func (c *crew) peersOf(i int) func() []Peer {
+	return func() []Peer {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.known[i]
+	}
 }
 
 // loopback are the two ways of listening.
@@ -57,7 +77,7 @@ func (c *crew) devices() []ledger.Device {
 
 func (c *crew) start(i int, b Book, listen string) *Mesh {
 	c.t.Helper()
-	m, err := Start(c.ctx, Config{Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{listen}, Book: b, Peers: func() []Peer { return nil }, SyncEvery: 2 * time.Second})
+	m, err := Start(c.ctx, Config{Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{listen}, Book: b, Peers: c.peersOf(i), SyncEvery: 2 * time.Second})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -75,10 +95,9 @@ func (c *crew) join() {
 	first := Peer{Device: c.ids[0].Device(), Addrs: c.meshes[0].Addrs()}
 	for _, m := range c.meshes {
 		m.gate.set(nil)
-		m.c.Peers = func() []Peer { return nil }
 	}
-	for _, m := range c.meshes[1:] {
-		m.c.Peers = func() []Peer { return []Peer{first} }
+	for i := range c.meshes[1:] {
+		c.knows(i+1, first)
 	}
 	for _, m := range c.meshes {
 		m.SetMembers(c.devices())
@@ -171,7 +190,7 @@ func TestAStrangerIsRefused(t *testing.T) {
 	c := newCrew(t, 3, loopback["quic"])
 	stranger := c.meshes[2]
 	c.meshes[0].SetMembers(c.devices()[:2])
-	stranger.c.Peers = func() []Peer { return []Peer{{c.ids[0].Device(), c.meshes[0].Addrs()}} }
+	c.knows(2, Peer{c.ids[0].Device(), c.meshes[0].Addrs()})
 	stranger.SetMembers(c.devices())
 
 	id, err := peerOf(c.ids[0].Device())
