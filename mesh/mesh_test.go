@@ -29,6 +29,7 @@ type crew struct {
 	meshes  []*Mesh
 	mu      sync.Mutex
 	known   map[int][]Peer // by computer: whom it may dial
+	made    ledger.OID     // the head that the second computer's clone made
 }
 
 func (c *crew) knows(i int, peers ...Peer) {
@@ -45,6 +46,14 @@ func (c *crew) peersOf(i int) func() []Peer {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.known[i]
+	}
+}
+
+func (c *crew) madeBy(i int) func(context.Context, uint64, uint64, ledger.OID) bool {
+	return func(_ context.Context, repo, pull uint64, head ledger.OID) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return i == 1 && repo == 7 && pull == 42 && head == c.made
 	}
 }
 
@@ -77,7 +86,7 @@ func (c *crew) devices() []ledger.Device {
 
 func (c *crew) start(i int, b Book, listen string) *Mesh {
 	c.t.Helper()
-	m, err := Start(c.ctx, Config{Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{listen}, Book: b, Peers: c.peersOf(i), SyncEvery: 2 * time.Second})
+	m, err := Start(c.ctx, Config{Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{listen}, Book: b, Peers: c.peersOf(i), Made: c.madeBy(i), SyncEvery: 2 * time.Second})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -325,9 +334,9 @@ func TestHostileFramesAreRefusedAndHarmNobody(t *testing.T) { // cases 1, 4, 9
 func TestTheOthersSayWhoMadeACommit(t *testing.T) { // D-11
 	c := newCrew(t, 3, loopback["quic"])
 	head := ledger.OID(bytes.Repeat([]byte{5}, 20))
-	c.meshes[1].c.Made = func(_ context.Context, repo, pull uint64, h ledger.OID) bool {
-		return repo == 7 && pull == 42 && h == head
-	}
+	c.mu.Lock()
+	c.made = head
+	c.mu.Unlock()
 	c.join()
 
 	made := c.meshes[0].AskMade(c.ctx, 7, 42, head)
