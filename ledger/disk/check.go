@@ -22,7 +22,8 @@ type Report struct {
 
 // Check holds heads, index and families against the records, and mends what differs. Records themselves
 // are never changed; bytes that cannot be read as the record of their key are set aside. Writers wait
-// meanwhile. An error says that a file is damaged and that nothing was mended.
+// meanwhile. An error says that a file is damaged, and then nothing was mended: the next start moves the
+// database aside.
 func (s *Store) Check() (Report, error) {
 	type answer struct {
 		report Report
@@ -30,6 +31,10 @@ func (s *Store) Check() (Report, error) {
 	}
 	to := make(chan answer, 1)
 	run := func() {
+		if err := s.verify(); err != nil {
+			to <- answer{err: fmt.Errorf("check ledger: %w: the next start moves it aside and begins anew", err)}
+			return
+		}
 		r, err := s.mend()
 		to <- answer{r, err}
 	}
@@ -58,6 +63,9 @@ func (s *Store) load() error {
 				c.gap = false
 				break
 			}
+			if fault != nil {
+				return fault
+			}
 		}
 		fresh.book(l.tid).chains[l.Chain] = c
 	}
@@ -75,11 +83,20 @@ func (s *Store) load() error {
 	return fault
 }
 
+// verify reads every file of Badger's tree. Badger takes what it cannot read for the end of a table, so
+// that records behind it would seem never to have been.
+func (s *Store) verify() error {
+	if s.o.InMemory {
+		return nil
+	}
+	if err := guarded(s.db.VerifyChecksum); err != nil {
+		return damaged(err)
+	}
+	return nil
+}
+
 // sound reports whether the heads agree with the keys of the records. It reads no record.
 func (s *Store) sound() bool {
-	if !s.o.InMemory && s.db.VerifyChecksum() != nil {
-		return false
-	}
 	type extent struct{ run, top uint64 }
 	seen := map[line]extent{}
 	for key := range s.keys([]byte{prefixRecord}) {
@@ -142,9 +159,6 @@ type checking struct {
 // mend holds the derived side against the records.
 func (s *Store) mend() (Report, error) {
 	if !s.o.InMemory {
-		if err := s.db.VerifyChecksum(); err != nil {
-			return Report{}, fmt.Errorf("check ledger: a file is damaged, move %s aside to start anew: %w", s.o.Dir, err)
-		}
 		if err := s.room(); err != nil {
 			return Report{}, err
 		}
