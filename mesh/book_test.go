@@ -104,6 +104,9 @@ func (s *shelf) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][
 	return out, nil
 }
 
+// Contended is nothing: a chain is kept as it first came.
+func (s *shelf) Contended(ledger.TID) ([]ledger.Chain, error) { return nil, nil }
+
 // Family is as first received.
 func (s *shelf) Family(tid ledger.TID) (ledger.Family, bool) {
 	s.mu.Lock()

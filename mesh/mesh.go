@@ -32,7 +32,9 @@ type Book interface {
 	Visible(peer ledger.Device) []ledger.Listing
 	// Heads is how far a ledger is held, read at that moment.
 	Heads(tid ledger.TID) ([]ledger.Head, error)
-	// From is up to max wires of a chain, in order.
+	// Contended lists the chains of a ledger whose length does not say what is held of them: they fork.
+	Contended(tid ledger.TID) ([]ledger.Chain, error)
+	// From is about max wires of a chain, in order, with every branch at the places that it touches.
 	From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error)
 	// Family is the family of a ledger that is held.
 	Family(tid ledger.TID) (ledger.Family, bool)
