@@ -92,7 +92,7 @@ func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
 		before.Cancel()
 	}
 	m.gate.admitGuests(true)
-	m.work.Go(func() {
+	open := m.run(func() {
 		select {
 		case <-i.ctx.Done():
 			i.end(Paired{}, ErrExpired)
@@ -100,6 +100,10 @@ func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
 		}
 		i.close()
 	})
+	if !open {
+		i.cancel()
+		return nil, errors.New("invite: the mesh has ended")
+	}
 	return i, nil
 }
 
@@ -182,7 +186,7 @@ func (m *Mesh) answerPair(s network.Stream) {
 		_ = s.Reset() // nobody is invited
 		return
 	}
-	m.work.Go(func() {
+	talking := m.run(func() {
 		defer i.talks.Done()
 		p := pairing{s: s, r: bufio.NewReader(s)}
 		err := i.admit(&p, d)
@@ -195,6 +199,10 @@ func (m *Mesh) answerPair(s network.Stream) {
 			_ = s.Close() // all was said
 		}
 	})
+	if !talking {
+		i.talks.Done()
+		_ = s.Reset() // nobody is here any more
+	}
 }
 
 // pairing is one run of the protocol on one side.
@@ -217,10 +225,14 @@ func (p *pairing) read(within time.Duration) (ledger.Frame, error) {
 	return ledger.ReadFrame(p.r)
 }
 
-// drain waits for the other side to have read everything and to close.
+// drain waits for the other side to have read everything and to close, but not for ever: a guest could
+// go on talking.
 func (p *pairing) drain() {
+	if p.s.SetReadDeadline(time.Now().Add(ioTimeout)) != nil {
+		return
+	}
 	for {
-		if _, err := p.read(ioTimeout); err != nil {
+		if _, err := ledger.ReadFrame(p.r); err != nil {
 			return
 		}
 	}

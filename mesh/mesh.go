@@ -211,6 +211,17 @@ func (m *Mesh) Close() error {
 	return err
 }
 
+// run begins a goroutine that Close waits for, unless the mesh ends already.
+func (m *Mesh) run(f func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx.Err() != nil {
+		return false
+	}
+	m.work.Go(f)
+	return true
+}
+
 // Events tells what happens.
 func (m *Mesh) Events() <-chan Event { return m.events }
 
@@ -275,7 +286,9 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 			_ = s.Reset() // a stranger's stream
 			return
 		}
-		m.work.Go(func() { handle(s, d) })
+		if !m.run(func() { handle(s, d) }) {
+			_ = s.Reset() // nobody is here any more
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (m *Mesh) connected(conn network.Conn) {
 		return
 	}
 	dialled := conn.Stat().Direction == network.DirOutbound
-	m.work.Go(func() { m.greet(p, d, dialled) })
+	m.run(func() { m.greet(p, d, dialled) })
 }
 
 // greet tells of the peer once it has said where it listens. The side that dialled catches up with it: at
@@ -130,7 +130,7 @@ func (m *Mesh) dialAll() {
 		if len(addrs) == 0 {
 			continue
 		}
-		m.work.Go(func() { m.dial(id, addrs) })
+		m.run(func() { m.dial(id, addrs) })
 	}
 }
 

@@ -24,7 +24,7 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 		return err
 	}
 	family, ok := x.m.c.Book.Family(h.Ledger)
-	if !ok {
+	if !ok || family == ledger.FamilyUnknown { // nobody could verify it
 		return nil
 	}
 	there, err := x.lengths(h, heads)
