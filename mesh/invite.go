@@ -87,11 +87,11 @@ func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
 	m.mu.Lock()
 	before := m.invite
 	m.invite = i
+	m.gate.admitGuests()
 	m.mu.Unlock()
 	if before != nil {
 		before.Cancel()
 	}
-	m.gate.admitGuests(true)
 	open := m.run(func() {
 		select {
 		case <-i.ctx.Done():
@@ -153,23 +153,22 @@ func (i *Invitation) end(p Paired, err error) {
 	})
 }
 
+// close ends the connections of all who came in as guests, once each has read what was said last. Who is a
+// member by now connects anew: gossip does not look twice at who was none when it came.
 func (i *Invitation) close() {
 	i.cancel()
+	var guests []network.Conn
 	i.m.mu.Lock()
-	current := i.m.invite == i
-	if current {
+	if i.m.invite == i {
 		i.m.invite = nil
+		for _, p := range i.m.gate.closeToGuests() {
+			guests = append(guests, i.m.host.Network().ConnsToPeer(p)...)
+		}
 	}
 	i.m.mu.Unlock()
-	if !current {
-		return
-	}
-	i.m.gate.admitGuests(false)
-	i.talks.Wait() // what was said last has been read
-	for _, p := range i.m.host.Network().Peers() {
-		if !i.m.gate.member(p) {
-			_ = i.m.host.Network().ClosePeer(p) // it is refused from now on anyway
-		}
+	i.talks.Wait()
+	for _, c := range guests {
+		_ = c.Close() // it may have gone
 	}
 }
 

@@ -247,13 +247,12 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 			peers[p] = true
 		}
 	}
-	if !m.gate.set(peers) {
+	removed, changed := m.gate.set(peers)
+	if !changed {
 		return
 	}
-	for _, p := range m.host.Network().Peers() {
-		if !m.gate.member(p) && !m.gate.guests() {
-			_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
-		}
+	for _, p := range removed {
+		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
 	m.dialNow()
 }

@@ -17,13 +17,26 @@ import (
 // town is a fleet on a network in memory, in virtual time. Everybody knows everybody's address.
 type town struct {
 	*crew
-	net *memnet.Net
+	net       *memnet.Net
+	heartbeat time.Duration // 0 is the mesh's own
+	syncEvery time.Duration
 }
 
 // newTown starts n computers in the bubble of a test and lets them find each other.
 func newTown(t *testing.T, n int) *town {
 	t.Helper()
-	c := &town{crew: &crew{t: t, ctx: t.Context()}, net: memnet.New(10 * time.Millisecond)}
+	return (&town{}).start(t, n)
+}
+
+// calmTown is a town whose idle hours cost little, for tests of whole days.
+func calmTown(t *testing.T, n int) *town {
+	t.Helper()
+	return (&town{heartbeat: 15 * time.Second, syncEvery: 10 * time.Minute}).start(t, n)
+}
+
+func (c *town) start(t *testing.T, n int) *town {
+	t.Helper()
+	c.crew, c.net = &crew{t: t, ctx: t.Context()}, memnet.New(10*time.Millisecond)
 	for i := range n {
 		c.ids = append(c.ids, NewIdentity([32]byte{byte(i + 1)}))
 		c.shelves = append(c.shelves, newShelf())
@@ -37,12 +50,9 @@ func newTown(t *testing.T, n int) *town {
 			c.close(i)
 		}
 	})
-	c.settle()
+	<-time.After(5 * time.Second) // connections and gossip form
 	return c
 }
-
-// settle lets connections and gossip form.
-func (c *town) settle() { <-time.After(5 * time.Second) }
 
 func (c *town) host(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 
@@ -63,6 +73,7 @@ func (c *town) open(i int) {
 	m, err := Start(c.ctx, Config{
 		Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{fmt.Sprintf("/ip4/%s/tcp/4001", c.host(i))},
 		Book: c.shelves[i], Peers: func() []Peer { return c.peers(i) },
+		Heartbeat: c.heartbeat, SyncEvery: c.syncEvery,
 		HostOptions: func() []libp2p.Option { return c.net.Host(c.host(i)) },
 	})
 	if err != nil {
@@ -172,5 +183,87 @@ func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
 		for i := range c.meshes {
 			c.heard(i, 10, time.Minute)
 		}
+	})
+}
+
+func TestWhoWasRemovedHearsNothingMore(t *testing.T) { // case 51
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		c.heard(1, 1, time.Second)
+		c.meshes[2].SyncNow()
+		before := c.net.Carried()
+		<-time.After(10 * time.Minute)
+
+		if n := c.shelves[2].count(); n > 0 {
+			t.Errorf("%d records reached it", n)
+		}
+		if n := c.net.Carried() - before; n > 1<<20 {
+			t.Errorf("its vain attempts cost %d bytes in ten minutes", n)
+		}
+	})
+}
+
+func TestAnOpenInvitationLetsNobodyElseListen(t *testing.T) { // case 51
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+		<-time.After(5 * time.Minute) // the removed computer dials again, and is let in as a guest
+
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		c.heard(1, 1, time.Second)
+		c.meshes[2].SyncNow()
+		<-time.After(time.Minute)
+
+		if n := c.shelves[2].count(); n > 0 {
+			t.Errorf("%d records reached it", n)
+		}
+		in.Cancel()
+	})
+}
+
+func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute) // the other dials meanwhile: it knows of its membership first
+
+		c.meshes[0].SetMembers(c.devices())
+		in.Cancel()
+		<-time.After(time.Minute)
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+
+		c.heard(1, 1, time.Second)
+	})
+}
+
+func TestAComputerThatIsAddedIsConnectedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		<-time.After(time.Minute)
+
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices())
+		}
+
+		c.heard(2, 1, 5*time.Second)
 	})
 }
