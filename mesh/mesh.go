@@ -74,6 +74,8 @@ const (
 	PeerDown
 	Synced   // a catch-up ended; Clean if both sides now hold the same
 	ClockOff // the peer's clock is more than ten minutes off
+	// TwoIncarnations says that two processes run with the peer's key at once.
+	TwoIncarnations
 )
 
 // clockOffMax is how far a peer's clock may be off before it is told.
@@ -107,6 +109,8 @@ type Mesh struct {
 
 	mu       sync.Mutex
 	status   map[ledger.Device]*PeerStatus
+	up       map[ledger.Device]bool                 // whose PeerUp was told
+	former   map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs    map[ledger.Device][]ma.Multiaddr
 	sessions map[ledger.Device]*session
 	asked    map[ledger.TID]bool
@@ -140,7 +144,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
-		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, addrs: map[ledger.Device][]ma.Multiaddr{},
+		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{}, former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
 		sessions: map[ledger.Device]*session{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))

@@ -182,11 +182,7 @@ func (x *exchange) greeted() (same bool, err error) {
 	if !ok || h.Version != 1 {
 		return false, fmt.Errorf("%w: no greeting of version 1", errPeer)
 	}
-	x.m.mu.Lock()
-	if st := x.m.status[x.with]; st != nil {
-		st.Inc, st.LastSeen = h.Inc, x.m.c.Wall()
-	}
-	x.m.mu.Unlock()
+	x.m.heard(x.with, h.Inc)
 	if off := x.m.c.Wall().Sub(time.UnixMilli(int64(h.Now))); off > clockOffMax || off < -clockOffMax {
 		x.m.tell(Event{Kind: ClockOff, Device: x.with})
 	}
@@ -202,6 +198,7 @@ func (x *exchange) lead() error {
 	if err != nil {
 		return err
 	}
+	x.m.tellUp(x.with)
 	if same {
 		return x.write(&ledger.Bye{})
 	}
