@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The seven major types of CBOR (RFC 8949, section 3.1) and the two simple values we allow.
+// The seven major types of CBOR (RFC 8949, section 3.1) and its simple values; null is not allowed.
 const (
 	majorUint  = 0
 	majorNint  = 1
@@ -18,6 +18,7 @@ const (
 
 	simpleFalse = 0xf4
 	simpleTrue  = 0xf5
+	simpleNull  = 0xf6
 )
 
 // Canonical reports whether b is exactly one item of parley's CBOR subset: core deterministic

@@ -18,22 +18,22 @@ type Kind string
 // Header is what every record carries, whatever its kind. Zero values of the optional fields mean
 // absent and are never encoded.
 type Header struct {
-	V      uint64          `cbor:"1,keyasint"`
-	Kind   Kind            `cbor:"2,keyasint"`
-	Ledger TID             `cbor:"3,keyasint"`
-	Device Device          `cbor:"4,keyasint"`            // author
-	Inc    Incarnation     `cbor:"5,keyasint"`            // the author's process
-	Seq    uint64          `cbor:"6,keyasint"`            // place in the chain (Ledger, Device, Inc), from 0
-	Prev   ID              `cbor:"7,keyasint,omitzero"`   // the record at Seq-1; absent iff Seq is 0
-	Spine  ID              `cbor:"8,keyasint,omitzero"`   // spine records but open: the spine record this follows
-	Open   ID              `cbor:"9,keyasint,omitzero"`   // the open that this record belongs to
-	Re     []ID            `cbor:"10,keyasint,omitempty"` // what this record answers
-	Claim  ID              `cbor:"11,keyasint,omitzero"`  // spine records: the main-claim it is made under
-	Lam    uint64          `cbor:"12,keyasint"`           // logical time; orders one party's own statements
-	At     uint64          `cbor:"13,keyasint"`           // author's wall clock, Unix milliseconds; display and deadline origin
-	Turns  uint64          `cbor:"14,keyasint,omitempty"` // agent turns spent by this device in this thread and round
-	Body   cbor.RawMessage `cbor:"15,keyasint"`           // the kind's own map
-	Deps   []ID            `cbor:"17,keyasint,omitempty"` // roster only: heads known to the author
+	V      uint64      `cbor:"1,keyasint"`
+	Kind   Kind        `cbor:"2,keyasint"`
+	Ledger TID         `cbor:"3,keyasint"`
+	Device Device      `cbor:"4,keyasint"`            // author
+	Inc    Incarnation `cbor:"5,keyasint"`            // the author's process
+	Seq    uint64      `cbor:"6,keyasint"`            // place in the chain (Ledger, Device, Inc), from 0
+	Prev   ID          `cbor:"7,keyasint,omitzero"`   // the record at Seq-1; absent iff Seq is 0
+	Spine  ID          `cbor:"8,keyasint,omitzero"`   // spine records but open: the spine record this follows
+	Open   ID          `cbor:"9,keyasint,omitzero"`   // the open that this record belongs to
+	Re     []ID        `cbor:"10,keyasint,omitempty"` // what this record answers
+	Claim  ID          `cbor:"11,keyasint,omitzero"`  // spine records: the main-claim it is made under
+	Lam    uint64      `cbor:"12,keyasint"`           // logical time; orders one party's own statements
+	At     uint64      `cbor:"13,keyasint"`           // author's wall clock, Unix milliseconds; display and deadline origin
+	Turns  uint64      `cbor:"14,keyasint,omitempty"` // agent turns spent by this device in this thread and round
+	Body   Raw         `cbor:"15,keyasint"`           // the kind's own map
+	Deps   []ID        `cbor:"17,keyasint,omitempty"` // roster only: heads known to the author
 }
 
 // Body is the part of a record that is particular to its kind. The set is sealed: only the types of
@@ -46,7 +46,24 @@ type Body interface {
 	check(h *Header) error
 }
 
-// Record is one record that has been taken apart. Header.Body aliases Wire.
+// Raw is one item of parley's CBOR subset as it was read.
+type Raw []byte
+
+// MarshalCBOR is the item itself; the absent one is null, which no reader takes.
+func (r Raw) MarshalCBOR() ([]byte, error) {
+	if len(r) == 0 {
+		return []byte{simpleNull}, nil
+	}
+	return r, nil
+}
+
+// UnmarshalCBOR keeps a copy of the item.
+func (r *Raw) UnmarshalCBOR(b []byte) error {
+	*r = bytes.Clone(b)
+	return nil
+}
+
+// Record is one record that has been taken apart.
 type Record struct {
 	Header
 	ID      ID

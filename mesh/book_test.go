@@ -3,6 +3,7 @@ package mesh
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -19,6 +20,8 @@ type shelf struct {
 	early  []*ledger.Record // came before their predecessors
 	bad    int              // how many ever did
 	ask    func(ledger.TID) // told of a gap
+	full   int              // refuse more than so many; 0 is any number
+	again  int              // came though they were held
 }
 
 func newShelf() *shelf {
@@ -32,6 +35,9 @@ func newShelf() *shelf {
 func (s *shelf) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.full > 0 && s.size() >= s.full {
+		return errors.New("the disk is full")
+	}
 	left := slices.Concat(records, s.early)
 	for placed := true; placed; { // each may make way for another
 		placed, s.early = false, nil
@@ -46,6 +52,8 @@ func (s *shelf) Receive(_ context.Context, _ ledger.Device, f ledger.Family, rec
 				placed = true
 			case r.Seq > uint64(len(have)):
 				s.early = append(s.early, r)
+			default:
+				s.again++
 			}
 		}
 		left = s.early
@@ -104,6 +112,9 @@ func (s *shelf) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][
 	return out, nil
 }
 
+// Contended is nothing: a chain is kept as it first came.
+func (s *shelf) Contended(ledger.TID) ([]ledger.Chain, error) { return nil, nil }
+
 // Family is as first received.
 func (s *shelf) Family(tid ledger.TID) (ledger.Family, bool) {
 	s.mu.Lock()
@@ -115,6 +126,10 @@ func (s *shelf) Family(tid ledger.TID) (ledger.Family, bool) {
 func (s *shelf) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.size()
+}
+
+func (s *shelf) size() int {
 	n := 0
 	for _, chains := range s.chains {
 		for _, records := range chains {

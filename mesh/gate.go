@@ -12,27 +12,36 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
+// guestsMax bounds the strangers that an open invitation lets in.
+const guestsMax = 256
+
 // gate admits members, by key. While an invitation is open, a stranger may connect; every protocol but
 // pairing refuses it still.
 type gate struct {
 	mu      sync.RWMutex
 	allowed map[peer.ID]bool
-	dialled map[peer.ID]int // dials of this package that run
-	open    bool            // an invitation is open
-	all     bool            // a joiner knows nobody yet and dials by the key in its code
+	dialled map[peer.ID]int  // dials of this package that run
+	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
+	open    bool             // an invitation is open
+	all     bool             // a joiner knows nobody yet and dials by the key in its code
 }
 
-func newGate() *gate { return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}} }
+func newGate() *gate {
+	return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}}
+}
 
-// set replaces the members and reports whether anything changed.
-func (g *gate) set(members map[peer.ID]bool) bool {
+// set replaces the members and reports who was removed, and whether anything changed.
+func (g *gate) set(members map[peer.ID]bool) (removed []peer.ID, changed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if maps.Equal(g.allowed, members) {
-		return false
+	for p := range g.allowed {
+		if !members[p] {
+			removed = append(removed, p)
+		}
 	}
+	changed = !maps.Equal(g.allowed, members)
 	g.allowed = members
-	return true
+	return removed, changed
 }
 
 func (g *gate) member(p peer.ID) bool {
@@ -41,16 +50,21 @@ func (g *gate) member(p peer.ID) bool {
 	return g.allowed[p]
 }
 
-func (g *gate) guests() bool {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return g.open
-}
-
-func (g *gate) admitGuests(yes bool) {
+// admitGuests opens the gate to strangers.
+func (g *gate) admitGuests() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = yes
+	g.open = true
+}
+
+// closeToGuests closes it again, and returns who came in meanwhile: some may be members by now.
+func (g *gate) closeToGuests() []peer.ID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = false
+	came := slices.Sorted(maps.Keys(g.guests))
+	clear(g.guests)
+	return came
 }
 
 // dial allows to dial a member until done is called.
@@ -84,7 +98,16 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 // InterceptSecured refuses strangers once their key is proven.
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
-	return g.all || g.member(p) || dir == network.DirInbound && g.guests()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all || g.allowed[p] {
+		return true
+	}
+	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
+		return false
+	}
+	g.guests[p] = true
+	return true
 }
 
 // InterceptUpgraded has nothing to add.
@@ -95,3 +118,16 @@ func sorted(s []PeerStatus) []PeerStatus {
 	slices.SortFunc(s, func(a, b PeerStatus) int { return bytes.Compare(a.Device[:], b.Device[:]) })
 	return s
 }
+
+// unheard are the peers that gossip neither tells anything nor listens to: all but the members. Guests
+// are among them; they may know the topic.
+type unheard struct {
+	g  *gate
+	me peer.ID
+}
+
+// Add has nothing to do: the members say it all.
+func (u unheard) Add(peer.ID) bool { return true }
+
+// Contains reports whether a peer is kept out. Messages name no author, whom the library asks about too.
+func (u unheard) Contains(p peer.ID) bool { return p != "" && p != u.me && !u.g.member(p) }

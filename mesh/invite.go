@@ -87,12 +87,12 @@ func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
 	m.mu.Lock()
 	before := m.invite
 	m.invite = i
+	m.gate.admitGuests()
 	m.mu.Unlock()
 	if before != nil {
 		before.Cancel()
 	}
-	m.gate.admitGuests(true)
-	m.work.Go(func() {
+	open := m.run(func() {
 		select {
 		case <-i.ctx.Done():
 			i.end(Paired{}, ErrExpired)
@@ -100,6 +100,10 @@ func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
 		}
 		i.close()
 	})
+	if !open {
+		i.cancel()
+		return nil, errors.New("invite: the mesh has ended")
+	}
 	return i, nil
 }
 
@@ -149,23 +153,22 @@ func (i *Invitation) end(p Paired, err error) {
 	})
 }
 
+// close ends the connections of all who came in as guests, once each has read what was said last. Who is a
+// member by now connects anew: gossip does not look twice at who was none when it came.
 func (i *Invitation) close() {
 	i.cancel()
+	var guests []network.Conn
 	i.m.mu.Lock()
-	current := i.m.invite == i
-	if current {
+	if i.m.invite == i {
 		i.m.invite = nil
+		for _, p := range i.m.gate.closeToGuests() {
+			guests = append(guests, i.m.host.Network().ConnsToPeer(p)...)
+		}
 	}
 	i.m.mu.Unlock()
-	if !current {
-		return
-	}
-	i.m.gate.admitGuests(false)
-	i.talks.Wait() // what was said last has been read
-	for _, p := range i.m.host.Network().Peers() {
-		if !i.m.gate.member(p) {
-			_ = i.m.host.Network().ClosePeer(p) // it is refused from now on anyway
-		}
+	i.talks.Wait()
+	for _, c := range guests {
+		_ = c.Close() // it may have gone
 	}
 }
 
@@ -182,7 +185,7 @@ func (m *Mesh) answerPair(s network.Stream) {
 		_ = s.Reset() // nobody is invited
 		return
 	}
-	m.work.Go(func() {
+	talking := m.run(func() {
 		defer i.talks.Done()
 		p := pairing{s: s, r: bufio.NewReader(s)}
 		err := i.admit(&p, d)
@@ -195,6 +198,10 @@ func (m *Mesh) answerPair(s network.Stream) {
 			_ = s.Close() // all was said
 		}
 	})
+	if !talking {
+		i.talks.Done()
+		_ = s.Reset() // nobody is here any more
+	}
 }
 
 // pairing is one run of the protocol on one side.
@@ -217,10 +224,14 @@ func (p *pairing) read(within time.Duration) (ledger.Frame, error) {
 	return ledger.ReadFrame(p.r)
 }
 
-// drain waits for the other side to have read everything and to close.
+// drain waits for the other side to have read everything and to close, but not for ever: a guest could
+// go on talking.
 func (p *pairing) drain() {
+	if p.s.SetReadDeadline(time.Now().Add(ioTimeout)) != nil {
+		return
+	}
 	for {
-		if _, err := p.read(ioTimeout); err != nil {
+		if _, err := ledger.ReadFrame(p.r); err != nil {
 			return
 		}
 	}

@@ -32,7 +32,9 @@ type Book interface {
 	Visible(peer ledger.Device) []ledger.Listing
 	// Heads is how far a ledger is held, read at that moment.
 	Heads(tid ledger.TID) ([]ledger.Head, error)
-	// From is up to max wires of a chain, in order.
+	// Contended lists the chains of a ledger whose length does not say what is held of them: they fork.
+	Contended(tid ledger.TID) ([]ledger.Chain, error)
+	// From is about max wires of a chain, in order, with every branch at the places that it touches.
 	From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error)
 	// Family is the family of a ledger that is held.
 	Family(tid ledger.TID) (ledger.Family, bool)
@@ -72,6 +74,8 @@ const (
 	PeerDown
 	Synced   // a catch-up ended; Clean if both sides now hold the same
 	ClockOff // the peer's clock is more than ten minutes off
+	// TwoIncarnations says that two processes run with the peer's key at once.
+	TwoIncarnations
 )
 
 // clockOffMax is how far a peer's clock may be off before it is told.
@@ -105,6 +109,8 @@ type Mesh struct {
 
 	mu       sync.Mutex
 	status   map[ledger.Device]*PeerStatus
+	up       map[ledger.Device]bool                 // whose PeerUp was told
+	former   map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs    map[ledger.Device][]ma.Multiaddr
 	sessions map[ledger.Device]*session
 	asked    map[ledger.TID]bool
@@ -138,7 +144,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
-		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, addrs: map[ledger.Device][]ma.Multiaddr{},
+		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{}, former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
 		sessions: map[ledger.Device]*session{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -209,6 +215,17 @@ func (m *Mesh) Close() error {
 	return err
 }
 
+// run begins a goroutine that Close waits for, unless the mesh ends already.
+func (m *Mesh) run(f func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx.Err() != nil {
+		return false
+	}
+	m.work.Go(f)
+	return true
+}
+
 // Events tells what happens.
 func (m *Mesh) Events() <-chan Event { return m.events }
 
@@ -234,13 +251,12 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 			peers[p] = true
 		}
 	}
-	if !m.gate.set(peers) {
+	removed, changed := m.gate.set(peers)
+	if !changed {
 		return
 	}
-	for _, p := range m.host.Network().Peers() {
-		if !m.gate.member(p) && !m.gate.guests() {
-			_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
-		}
+	for _, p := range removed {
+		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
 	m.dialNow()
 }
@@ -273,7 +289,9 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 			_ = s.Reset() // a stranger's stream
 			return
 		}
-		m.work.Go(func() { handle(s, d) })
+		if !m.run(func() { handle(s, d) }) {
+			_ = s.Reset() // nobody is here any more
+		}
 	}
 }
 

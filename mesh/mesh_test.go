@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -214,6 +215,25 @@ func TestAStrangerIsRefused(t *testing.T) {
 	}
 	if got := c.meshes[0].Peers(); len(got) > 0 {
 		t.Errorf("the stranger is known: %+v", got)
+	}
+}
+
+func TestBothSidesOfAConnectionLearnWhereTheOtherListens(t *testing.T) {
+	for name, listen := range loopback {
+		t.Run(name, func(t *testing.T) {
+			c := newCrew(t, 2, listen)
+			first := Peer{Device: c.ids[0].Device(), Addrs: c.meshes[0].Addrs()}
+			c.knows(1, first)
+			for _, m := range c.meshes {
+				m.SetMembers(c.devices())
+			}
+
+			for i, m := range c.meshes {
+				if e := c.await(m, PeerUp); !slices.Equal(e.Addrs, c.meshes[1-i].Addrs()) {
+					t.Errorf("computer %d learns %q, want %q", i, e.Addrs, c.meshes[1-i].Addrs())
+				}
+			}
+		})
 	}
 }
 

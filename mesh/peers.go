@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -34,40 +35,65 @@ func (m *Mesh) connected(conn network.Conn) {
 		m.status[d] = s
 	}
 	first := !s.Connected
-	s.Connected, s.Transport, s.Addr, s.LastSeen = true, transportOf(conn.RemoteMultiaddr()), conn.RemoteMultiaddr().String(), m.c.Wall()
+	s.Connected, s.Transport, s.Addr = true, transportOf(conn.RemoteMultiaddr()), conn.RemoteMultiaddr().String()
+	if conn.Stat().Direction == network.DirInbound {
+		s.LastSeen = m.c.Wall()
+	}
 	m.mu.Unlock()
 	if !first {
 		return
 	}
-	dialled := conn.Stat().Direction == network.DirOutbound
-	m.work.Go(func() { m.greet(p, d, dialled) })
+	m.run(func() { m.greet(conn, d) })
 }
 
-// greet tells of the peer once it has said where it listens. The side that dialled catches up with it: at
-// once, and again when gossip has had time to form, since what was published in between may have reached
-// nobody. Were both to begin, everything would come twice.
-func (m *Mesh) greet(p peer.ID, d ledger.Device, dialled bool) {
-	if m.ctx.Err() != nil {
+// greet waits for the peer to say where it listens. The side that dialled catches up with it: at once, and
+// again when gossip has had time to form, since what was published in between may have reached nobody. Were
+// both to begin, everything would come twice.
+func (m *Mesh) greet(conn network.Conn, d ledger.Device) {
+	if h, ok := m.host.(interface{ IDService() identify.IDService }); ok {
+		select {
+		case <-h.IDService().IdentifyWait(conn):
+		case <-m.ctx.Done():
+			return
+		}
+	}
+	if conn.Stat().Direction == network.DirInbound {
+		m.tellUp(d) // it wanted to come, and was let in
 		return
 	}
-	if dialled {
+	m.catchUp(d)
+	if m.pause(2*m.c.Heartbeat) == nil {
 		m.catchUp(d)
+	}
+}
+
+// tellUp tells once for each time that a peer is there, and remembers where it listens. The side that dialled
+// waits for a greeting: a peer that lets nobody in seems to be there for a moment.
+func (m *Mesh) tellUp(d ledger.Device) {
+	p, err := peerOf(d)
+	if err != nil {
+		return
 	}
 	addrs := m.host.Peerstore().Addrs(p)
 	m.mu.Lock()
+	s := m.status[d]
+	told := s == nil || !s.Connected || m.up[d]
+	if !told {
+		m.up[d] = true
+	}
 	if len(addrs) > 0 {
 		m.addrs[d] = addrs
 	}
 	m.mu.Unlock()
+	if told {
+		return
+	}
 	var texts []string
 	for _, a := range addrs {
 		texts = append(texts, a.String())
 	}
 	slices.Sort(texts)
 	m.tell(Event{Kind: PeerUp, Device: d, Addrs: texts})
-	if dialled && m.pause(2*m.c.Heartbeat) == nil {
-		m.catchUp(d)
-	}
 }
 
 func (m *Mesh) disconnected(conn network.Conn) {
@@ -77,13 +103,41 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	}
 	m.mu.Lock()
 	s := m.status[d]
+	up := m.up[d]
+	delete(m.up, d)
 	if s != nil {
-		s.Connected, s.LastSeen = false, m.c.Wall()
+		s.Connected = false
+	}
+	if up {
+		s.LastSeen = m.c.Wall()
 	}
 	m.mu.Unlock()
-	if s != nil {
+	if up {
 		m.tell(Event{Kind: PeerDown, Device: d})
 	}
+}
+
+// formerMax bounds the incarnations of a peer that are remembered.
+const formerMax = 16
+
+// heard notes a greeting, and tells if an incarnation speaks that another had followed: then two processes
+// run with one key, and both write.
+func (m *Mesh) heard(d ledger.Device, inc ledger.Incarnation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.status[d]
+	if s == nil {
+		return
+	}
+	if s.Inc != inc && s.Inc != (ledger.Incarnation{}) {
+		if slices.Contains(m.former[d], inc) {
+			m.tell(Event{Kind: TwoIncarnations, Device: d})
+		} else {
+			m.former[d] = append(m.former[d], s.Inc)
+			m.former[d] = m.former[d][max(0, len(m.former[d])-formerMax):]
+		}
+	}
+	s.Inc, s.LastSeen = inc, m.c.Wall()
 }
 
 func transportOf(a ma.Multiaddr) string {
@@ -130,7 +184,7 @@ func (m *Mesh) dialAll() {
 		if len(addrs) == 0 {
 			continue
 		}
-		m.work.Go(func() { m.dial(id, addrs) })
+		m.run(func() { m.dial(id, addrs) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -23,12 +24,12 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 		return err
 	}
 	family, ok := x.m.c.Book.Family(h.Ledger)
-	if !ok {
+	if !ok || family == ledger.FamilyUnknown { // nobody could verify it
 		return nil
 	}
-	there := make(map[ledger.Chain]uint64, len(h.Positions))
-	for _, p := range h.Positions {
-		there[ledger.Chain{Device: p.Device, Inc: p.Inc}] = p.Next
+	there, err := x.lengths(h, heads)
+	if err != nil {
+		return err
 	}
 	out := framing{x: x, f: ledger.Records{Ledger: h.Ledger, Family: family}}
 	for _, head := range heads {
@@ -40,7 +41,11 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 			if len(wires) == 0 {
 				break
 			}
-			next += uint64(len(wires))
+			last, err := ledger.Parse(wires[len(wires)-1])
+			if err != nil {
+				return err
+			}
+			next = last.Seq + 1
 			for _, w := range wires {
 				if err := out.add(w); err != nil {
 					return err
@@ -49,6 +54,26 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 		}
 	}
 	return out.flush()
+}
+
+// lengths is up to where the peer holds each chain for certain. A ledger is only asked about when the two
+// differ in it: if every chain is as long there as here, the difference is a fork that neither knows of,
+// and the peer needs all. It also needs all of a chain that is known to fork, since its length does not say
+// on which branch.
+func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chain]uint64, error) {
+	there := make(map[ledger.Chain]uint64, len(h.Positions))
+	for _, p := range h.Positions {
+		there[ledger.Chain{Device: p.Device, Inc: p.Inc}] = p.Next
+	}
+	other := func(o ledger.Head) bool { return there[o.Chain] != o.Next }
+	if len(there) == len(heads) && !slices.ContainsFunc(heads, other) {
+		return nil, nil
+	}
+	contended, err := x.m.c.Book.Contended(h.Ledger)
+	for _, c := range contended {
+		delete(there, c)
+	}
+	return there, err
 }
 
 // shown reports whether the peer may see a ledger.

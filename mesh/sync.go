@@ -19,9 +19,10 @@ const syncProtocol protocol.ID = "/parley/sync/1"
 
 // Bounds of one exchange.
 const (
-	ioTimeout   = 30 * time.Second // for one frame in either direction
-	listingsMax = 100_000          // ledgers that a peer may name
-	askedAfter  = 2 * time.Second  // a gap stays open so long before others are asked
+	ioTimeout    = 30 * time.Second // for one frame in either direction
+	listingsMax  = 100_000          // ledgers that a peer may name
+	positionsMax = 100_000          // chains that it may name
+	askedAfter   = 2 * time.Second  // a gap stays open so long before others are asked
 )
 
 var errPeer = errors.New("the peer broke the protocol")
@@ -31,7 +32,7 @@ func (m *Mesh) SyncNow() {
 	m.dialNow()
 	for _, s := range m.Peers() {
 		if s.Connected {
-			m.work.Go(func() { m.catchUp(s.Device) })
+			m.run(func() { m.catchUp(s.Device) })
 		}
 	}
 }
@@ -181,11 +182,7 @@ func (x *exchange) greeted() (same bool, err error) {
 	if !ok || h.Version != 1 {
 		return false, fmt.Errorf("%w: no greeting of version 1", errPeer)
 	}
-	x.m.mu.Lock()
-	if st := x.m.status[x.with]; st != nil {
-		st.Inc, st.LastSeen = h.Inc, x.m.c.Wall()
-	}
-	x.m.mu.Unlock()
+	x.m.heard(x.with, h.Inc)
 	if off := x.m.c.Wall().Sub(time.UnixMilli(int64(h.Now))); off > clockOffMax || off < -clockOffMax {
 		x.m.tell(Event{Kind: ClockOff, Device: x.with})
 	}
@@ -201,6 +198,7 @@ func (x *exchange) lead() error {
 	if err != nil {
 		return err
 	}
+	x.m.tellUp(x.with)
 	if same {
 		return x.write(&ledger.Bye{})
 	}
@@ -385,6 +383,7 @@ func (x *exchange) sendHave(tid ledger.TID) error {
 // together.
 func (x *exchange) readHaves() ([]*ledger.Have, error) {
 	var out []*ledger.Have
+	positions := 0
 	for {
 		f, err := x.read()
 		if err != nil {
@@ -392,6 +391,9 @@ func (x *exchange) readHaves() ([]*ledger.Have, error) {
 		}
 		switch f := f.(type) {
 		case *ledger.Have:
+			if positions += len(f.Positions); positions > positionsMax {
+				return nil, fmt.Errorf("%w: it names more than %d chains", errPeer, positionsMax)
+			}
 			if n := len(out); n > 0 && out[n-1].More && out[n-1].Ledger == f.Ledger {
 				out[n-1].Positions = append(out[n-1].Positions, f.Positions...)
 				out[n-1].More = f.More

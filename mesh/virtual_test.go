@@ -17,13 +17,27 @@ import (
 // town is a fleet on a network in memory, in virtual time. Everybody knows everybody's address.
 type town struct {
 	*crew
-	net *memnet.Net
+	net       *memnet.Net
+	heartbeat time.Duration // 0 is the mesh's own
+	syncEvery time.Duration
+	wall      func() time.Time // of who is opened next; nil is right
 }
 
 // newTown starts n computers in the bubble of a test and lets them find each other.
 func newTown(t *testing.T, n int) *town {
 	t.Helper()
-	c := &town{crew: &crew{t: t, ctx: t.Context()}, net: memnet.New(10 * time.Millisecond)}
+	return (&town{}).start(t, n)
+}
+
+// calmTown is a town whose idle hours cost little, for tests of whole days.
+func calmTown(t *testing.T, n int) *town {
+	t.Helper()
+	return (&town{heartbeat: 15 * time.Second, syncEvery: 10 * time.Minute}).start(t, n)
+}
+
+func (c *town) start(t *testing.T, n int) *town {
+	t.Helper()
+	c.crew, c.net = &crew{t: t, ctx: t.Context()}, memnet.New(10*time.Millisecond)
 	for i := range n {
 		c.ids = append(c.ids, NewIdentity([32]byte{byte(i + 1)}))
 		c.shelves = append(c.shelves, newShelf())
@@ -37,12 +51,9 @@ func newTown(t *testing.T, n int) *town {
 			c.close(i)
 		}
 	})
-	c.settle()
+	<-time.After(5 * time.Second) // connections and gossip form
 	return c
 }
-
-// settle lets connections and gossip form.
-func (c *town) settle() { <-time.After(5 * time.Second) }
 
 func (c *town) host(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 
@@ -63,6 +74,7 @@ func (c *town) open(i int) {
 	m, err := Start(c.ctx, Config{
 		Identity: c.ids[i], Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{fmt.Sprintf("/ip4/%s/tcp/4001", c.host(i))},
 		Book: c.shelves[i], Peers: func() []Peer { return c.peers(i) },
+		Heartbeat: c.heartbeat, SyncEvery: c.syncEvery, Wall: c.wall,
 		HostOptions: func() []libp2p.Option { return c.net.Host(c.host(i)) },
 	})
 	if err != nil {
@@ -171,6 +183,187 @@ func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
 
 		for i := range c.meshes {
 			c.heard(i, 10, time.Minute)
+		}
+	})
+}
+
+func TestWhoWasRemovedHearsNothingMore(t *testing.T) { // case 51
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		c.heard(1, 1, time.Second)
+		c.meshes[2].SyncNow()
+		before := c.net.Carried()
+		<-time.After(10 * time.Minute)
+
+		if n := c.shelves[2].count(); n > 0 {
+			t.Errorf("%d records reached it", n)
+		}
+		if n := c.net.Carried() - before; n > 1<<20 {
+			t.Errorf("its vain attempts cost %d bytes in ten minutes", n)
+		}
+	})
+}
+
+func TestAnOpenInvitationLetsNobodyElseListen(t *testing.T) { // case 51
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+		<-time.After(5 * time.Minute) // the removed computer dials again, and is let in as a guest
+
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		c.heard(1, 1, time.Second)
+		c.meshes[2].SyncNow()
+		<-time.After(time.Minute)
+
+		if n := c.shelves[2].count(); n > 0 {
+			t.Errorf("%d records reached it", n)
+		}
+		in.Cancel()
+	})
+}
+
+func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute) // the other dials meanwhile: it knows of its membership first
+
+		c.meshes[0].SetMembers(c.devices())
+		in.Cancel()
+		<-time.After(time.Minute)
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+
+		c.heard(1, 1, time.Second)
+	})
+}
+
+func TestAComputerThatIsAddedIsConnectedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 3)
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices()[:2])
+		}
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+		<-time.After(time.Minute)
+
+		for _, m := range c.meshes[:2] {
+			m.SetMembers(c.devices())
+		}
+
+		c.heard(2, 1, 5*time.Second)
+	})
+}
+
+// events are those that have come so far, of one kind.
+func (c *town) events(i int, k EventKind) int {
+	n := 0
+	for {
+		select {
+		case e := <-c.meshes[i].Events():
+			if e.Kind == k {
+				n++
+			}
+		default:
+			return n
+		}
+	}
+}
+
+func TestARemovedComputerDoesNotSeeThoseWhoRefuseIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		<-time.After(time.Second)
+		if n := c.events(1, PeerDown); n != 1 {
+			t.Fatalf("it was told %d times that the other is away", n)
+		}
+
+		<-time.After(10 * time.Minute)
+
+		if n := c.events(1, PeerUp); n > 0 {
+			t.Errorf("it was told %d times that the other is there", n)
+		}
+		if seen := c.meshes[1].Peers()[0].LastSeen; time.Since(seen) < 9*time.Minute {
+			t.Errorf("the other was last seen %v ago", time.Since(seen))
+		}
+	})
+}
+
+func TestTwoProcessesWithOneKeyAreNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		copied := c.meshes[1]
+		c.ids = append(c.ids, c.ids[1])
+		c.shelves, c.meshes = append(c.shelves, newShelf()), append(c.meshes, nil)
+		c.open(2)
+		t.Cleanup(func() { c.close(2) })
+		<-time.After(5 * time.Second)
+		if n := c.events(0, TwoIncarnations); n > 0 {
+			t.Fatal("a process that was started anew is taken for a second one")
+		}
+
+		copied.SyncNow()
+		<-time.After(5 * time.Second)
+
+		if n := c.events(0, TwoIncarnations); n == 0 {
+			t.Error("nobody noticed")
+		}
+	})
+}
+
+func TestAClockThatIsOffIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		if n := c.events(0, ClockOff); n > 0 {
+			t.Fatal("a right clock is said to be off")
+		}
+		c.close(1)
+		c.wall = func() time.Time { return time.Now().Add(-clockOffMax - time.Second) }
+		c.open(1)
+		<-time.After(5 * time.Second)
+
+		if n := c.events(0, ClockOff); n == 0 {
+			t.Error("nobody noticed")
+		}
+	})
+}
+
+func TestACatchUpThatBreaksOffGoesOnWhereItWas(t *testing.T) { // P24
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.close(1)
+		p := newPen(c.ids[0], ledger.TID{7})
+		for range 2000 { // about a megabyte
+			c.say(0, p, false)
+		}
+		c.shelves[1].full = 500
+		c.open(1)
+		<-time.After(time.Second)
+		broken, first := c.shelves[1].count(), c.net.Carried()
+		if broken < 100 || broken >= 2000 {
+			t.Fatalf("it broke off after %d records", broken)
+		}
+		c.shelves[1].full = 0
+		c.meshes[1].SyncNow()
+
+		c.heard(1, 2000, time.Minute)
+		if c.shelves[1].again > 0 {
+			t.Errorf("%d records came twice; %d bytes after the break", c.shelves[1].again, c.net.Carried()-first)
 		}
 	})
 }

@@ -89,6 +89,9 @@ func (b book) Visible(ledger.Device) []ledger.Listing {
 // Heads is how far a ledger is held here, from disk.
 func (b book) Heads(tid ledger.TID) ([]ledger.Head, error) { return b.n.store.Heads(tid) }
 
+// Contended lists the chains that fork.
+func (b book) Contended(tid ledger.TID) ([]ledger.Chain, error) { return b.n.store.Contended(tid) }
+
 // From is the next records of a chain.
 func (b book) From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error) {
 	return b.n.store.From(tid, c, next, max)

@@ -22,7 +22,8 @@ type Report struct {
 
 // Check holds heads, index and families against the records, and mends what differs. Records themselves
 // are never changed; bytes that cannot be read as the record of their key are set aside. Writers wait
-// meanwhile. An error says that a file is damaged and that nothing was mended.
+// meanwhile, and about 100 bytes of memory are taken for each record. An error says that a file is
+// damaged, and then nothing was mended: the next start moves the database aside.
 func (s *Store) Check() (Report, error) {
 	type answer struct {
 		report Report
@@ -30,6 +31,10 @@ func (s *Store) Check() (Report, error) {
 	}
 	to := make(chan answer, 1)
 	run := func() {
+		if err := s.verify(); err != nil {
+			to <- answer{err: fmt.Errorf("check ledger: %w: the next start moves it aside and begins anew", err)}
+			return
+		}
 		r, err := s.mend()
 		to <- answer{r, err}
 	}
@@ -58,6 +63,9 @@ func (s *Store) load() error {
 				c.gap = false
 				break
 			}
+			if fault != nil {
+				return fault
+			}
 		}
 		fresh.book(l.tid).chains[l.Chain] = c
 	}
@@ -75,11 +83,20 @@ func (s *Store) load() error {
 	return fault
 }
 
+// verify reads every file of Badger's tree. Badger takes what it cannot read for the end of a table, so
+// that records behind it would seem never to have been.
+func (s *Store) verify() error {
+	if s.o.InMemory {
+		return nil
+	}
+	if err := guarded(s.db.VerifyChecksum); err != nil {
+		return damaged(err)
+	}
+	return nil
+}
+
 // sound reports whether the heads agree with the keys of the records. It reads no record.
 func (s *Store) sound() bool {
-	if !s.o.InMemory && s.db.VerifyChecksum() != nil {
-		return false
-	}
 	type extent struct{ run, top uint64 }
 	seen := map[line]extent{}
 	for key := range s.keys([]byte{prefixRecord}) {
@@ -132,29 +149,32 @@ type checking struct {
 	report   Report
 	fixes    []fix
 	at       line
-	now      chain // of the chain at
+	now      chain // of the chain at; gap: nothing is stored at its head
 	last     uint64
 	started  bool
 	families map[ledger.TID]ledger.Family
 	heads    map[string][]byte
+	lines    []line
+	ids      map[ledger.ID]place
+}
+
+// place is where a record is stored: the chain's position in checking.lines, and the sequence number.
+type place struct {
+	line int
+	seq  uint64
 }
 
 // mend holds the derived side against the records.
 func (s *Store) mend() (Report, error) {
 	if !s.o.InMemory {
-		if err := s.db.VerifyChecksum(); err != nil {
-			return Report{}, fmt.Errorf("check ledger: a file is damaged, move %s aside to start anew: %w", s.o.Dir, err)
-		}
 		if err := s.room(); err != nil {
 			return Report{}, err
 		}
 	}
-	k := &checking{s: s, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}}
+	k := &checking{s: s, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}, ids: map[ledger.ID]place{}}
 	var fault error
 	for key, wire := range s.each([]byte{prefixRecord}, &fault) {
-		if err := k.record(key, wire); err != nil {
-			return Report{}, err
-		}
+		k.record(key, wire)
 	}
 	if fault != nil {
 		return Report{}, fault
@@ -169,20 +189,18 @@ func (s *Store) mend() (Report, error) {
 	return k.report, s.load()
 }
 
-func (k *checking) record(key, wire []byte) error {
+func (k *checking) record(key, wire []byte) {
 	l, seq, id, ok := recordPlace(key)
 	r, err := ledger.Parse(wire)
 	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq {
 		k.report.Unreadable++
 		k.fixes = append(k.fixes, fix{slices.Concat([]byte{prefixAside}, key), wire}, fix{key: key})
-		if ok {
-			k.fixes = append(k.fixes, fix{key: idKey(id)}) // else the record would count as known, and never come again
-		}
-		return nil
+		return // its index entry goes too, else it would count as known and never come again
 	}
 	if !k.started || l != k.at {
 		k.endChain()
-		k.started, k.at, k.now = true, l, chain{head: ledger.Head{Chain: l.Chain}}
+		k.started, k.at, k.now = true, l, chain{head: ledger.Head{Chain: l.Chain}, gap: true}
+		k.lines = append(k.lines, l)
 		if _, ok := k.families[l.tid]; !ok {
 			k.families[l.tid] = ledger.FamilyUnknown
 			k.report.Ledgers++
@@ -192,18 +210,17 @@ func (k *checking) record(key, wire []byte) error {
 	}
 	k.report.Records++
 	k.last = seq
-	if k.now.head.Extends(r) {
-		k.now.head = k.now.head.After(r)
+	switch next := k.now.head.Next; {
+	case k.now.head.Extends(r):
+		k.now = chain{head: k.now.head.After(r), gap: true}
+	case seq == next:
+		k.now.gap = false
 	}
 	k.now.top = seq + 1
 	if k.families[l.tid] == ledger.FamilyUnknown {
 		k.families[l.tid] = r.Family()
 	}
-	place, err := k.s.get(idKey(id))
-	if want := key[1:placeBytes]; err == nil && !bytes.Equal(place, want) {
-		k.mended(idKey(id), want)
-	}
-	return err
+	k.ids[id] = place{len(k.lines) - 1, seq}
 }
 
 func (k *checking) endChain() {
@@ -211,7 +228,7 @@ func (k *checking) endChain() {
 		return
 	}
 	k.heads[string(lineKey(prefixHead, k.at))] = k.now.value()
-	if k.now.top > k.now.head.Next {
+	if k.now.gap && k.now.top > k.now.head.Next {
 		k.report.Gaps++
 	}
 }
@@ -250,17 +267,34 @@ func (k *checking) derived() error {
 			k.mended(ledgerKey(prefixFamily, tid), []byte{byte(f)})
 		}
 	}
-	for key, place := range k.s.each([]byte{prefixID}, &fault) {
-		wire, err := k.s.get(slices.Concat([]byte{prefixRecord}, place, key[1:]))
-		if err != nil {
-			return err
-		}
-		if wire == nil {
+	if fault != nil {
+		return fault
+	}
+	return k.index()
+}
+
+// index compares the index by id with the places of the records.
+func (k *checking) index() error {
+	var fault error
+	for key, value := range k.s.each([]byte{prefixID}, &fault) {
+		var id ledger.ID
+		copy(id[:], key[1:])
+		p, ok := k.ids[id]
+		switch {
+		case !ok:
 			k.mended(key, nil)
+		case !bytes.Equal(value, k.value(p)):
+			k.mended(key, k.value(p))
 		}
+		delete(k.ids, id)
+	}
+	for id, p := range k.ids {
+		k.mended(idKey(id), k.value(p))
 	}
 	return fault
 }
+
+func (k *checking) value(p place) []byte { return placeKey(k.lines[p.line], p.seq)[1:] }
 
 // write applies what was found, in pieces: each of them alone is an improvement.
 func (k *checking) write() error {

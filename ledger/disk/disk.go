@@ -47,6 +47,7 @@ type Options struct {
 	InMemory   bool   // nothing on disk; for simulations
 	Compactors int    // 0, or at least 2; a compactor's ticker is dear in virtual time
 	MinFree    uint64 // bytes that must stay free; 0: 256 MiB
+	look       bool   // a copy for reading: what cannot be read is an error, not a new beginning
 }
 
 // Store is one open ledger store. Its methods may be called from several goroutines.
@@ -89,7 +90,13 @@ func Open(o Options) (*Store, error) {
 		s.unlock()
 		return nil, fmt.Errorf("open ledger %s: %w", o.Dir, err)
 	}
-	if err := s.begin(); err != nil {
+	err := guarded(s.begin)
+	if errors.Is(err, errDamaged) && s.salvaged == "" && !o.look {
+		if err = errors.Join(s.db.Close(), s.salvage()); err == nil {
+			err = guarded(s.begin)
+		}
+	}
+	if err != nil {
 		err = errors.Join(err, s.db.Close())
 		s.unlock()
 		return nil, fmt.Errorf("open ledger %s: %w", o.Dir, err)
@@ -144,23 +151,26 @@ const schema = 1
 func (s *Store) begin() error {
 	version, err := s.get(metaKey(schemaName))
 	if err != nil {
-		return err
+		return damaged(err)
 	}
 	clean, err := s.get(metaKey(cleanName))
 	if err != nil {
-		return err
+		return damaged(err)
 	}
 	if version == nil {
 		if !s.empty() {
-			return errors.New("it was written by an early version of parley: move the directory aside")
+			return fmt.Errorf("%w: it does not say how it is laid out", errDamaged)
 		}
 		return s.db.Update(func(txn *badger.Txn) error { return txn.Set(metaKey(schemaName), []byte{schema}) })
 	}
 	if len(version) != 1 || version[0] != schema {
 		return fmt.Errorf("it has layout %x and this version of parley knows %d: update parley", version, schema)
 	}
-	if err := s.load(); err != nil {
+	if err := s.verify(); err != nil {
 		return err
+	}
+	if err := s.load(); err != nil {
+		return damaged(err)
 	}
 	if clean != nil {
 		return s.db.Update(func(txn *badger.Txn) error { return txn.Delete(metaKey(cleanName)) })

@@ -84,18 +84,33 @@ func (s *Store) Scan(prefix []byte) iter.Seq2[[]byte, []byte] {
 }
 
 // Records is every stored record of a ledger, ordered by chain and sequence, and by id where several
-// contend for a place.
+// contend for a place. Records that cannot be read are an error: a ledger without them says something else.
 func (s *Store) Records(tid ledger.TID) ([]*ledger.Record, error) {
+	heads, err := s.Heads(tid)
+	if err != nil {
+		return nil, err
+	}
 	var out []*ledger.Record
-	var fault error
-	for key, wire := range s.each(ledgerKey(prefixRecord, tid), &fault) {
+	run := map[ledger.Chain]uint64{}
+	for key, wire := range s.each(ledgerKey(prefixRecord, tid), &err) {
 		r, err := ledger.Parse(wire)
 		if err != nil {
 			return nil, fmt.Errorf("read ledger: record %x: %w", key, err)
 		}
+		if c := r.Chain(); r.Seq == run[c] {
+			run[c]++
+		}
 		out = append(out, r)
 	}
-	return out, fault
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range heads {
+		if run[h.Chain] < h.Next {
+			return nil, fmt.Errorf("read ledger %s: %w: a chain of %d records ends after %d", tid.Short(), errDamaged, h.Next, run[h.Chain])
+		}
+	}
+	return out, nil
 }
 
 // Record is one record by its id; nil when it is not stored.

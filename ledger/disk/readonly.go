@@ -41,7 +41,7 @@ func look(dir string) (*Store, error) {
 	if err := copyFiles(dir, tmp); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
-	s, err := Open(Options{Dir: tmp, MinFree: lookingFree})
+	s, err := Open(Options{Dir: tmp, MinFree: lookingFree, look: true})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}

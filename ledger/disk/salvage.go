@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +28,26 @@ func (s *Store) openOrSalvage() error {
 	if ofSystem(err) {
 		return err
 	}
-	s.salvaged, err = moveAside(s.o.Dir)
-	if err != nil {
+	if s.o.look {
+		return fmt.Errorf("%w: %v", errDamaged, err)
+	}
+	return s.salvage()
+}
+
+// errDamaged means that files cannot be read, or not as what they have to be.
+var errDamaged = errors.New("damaged")
+
+// damaged says so of an error in reading, unless it tells of the machine.
+func damaged(err error) error {
+	if ofSystem(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errDamaged, err)
+}
+
+// salvage moves the closed database aside and opens a new one in its place.
+func (s *Store) salvage() (err error) {
+	if s.salvaged, err = moveAside(s.o.Dir); err != nil {
 		return err
 	}
 	s.unlock()
@@ -41,15 +60,21 @@ func (s *Store) openOrSalvage() error {
 	return s.tryOpen()
 }
 
-// tryOpen takes a panic over damaged files for an error.
-func (s *Store) tryOpen() (err error) {
+func (s *Store) tryOpen() error {
+	return guarded(func() (err error) {
+		s.db, err = badger.Open(s.badger())
+		return err
+	})
+}
+
+// guarded takes a panic for damage: Badger trusts lengths in files that it should have checked.
+func guarded(read func() error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("unreadable: %v", fault)
+			err = fmt.Errorf("%w: %v", errDamaged, fault)
 		}
 	}()
-	s.db, err = badger.Open(s.badger())
-	return err
+	return read()
 }
 
 // ofSystem reports whether an error tells of the machine rather than of the database: no file handles

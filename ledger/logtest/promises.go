@@ -80,10 +80,34 @@ func anyOrder(t *testing.T, s *suite) {
 			n := 1 + random.IntN(len(rest))
 			apply(t, l, rest[:n]...)
 			rest = rest[n:]
+			agrees(t, l, tid)
 		}
 		holds(t, l, order, want)
 		if t.Failed() || len(l.Waiting()) != 0 {
 			t.Fatalf("seed %d: waiting %v", seed, l.Waiting())
+		}
+	}
+}
+
+// agrees checks that the heads say what the stored records do, whatever is missing still.
+func agrees(t *testing.T, l Log, tid ledger.TID) {
+	t.Helper()
+	all, err := l.Records(tid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed, _ := ledger.Follow(all)
+	want := map[ledger.Chain]ledger.Head{}
+	for _, r := range followed {
+		want[r.Chain()] = headOf(r)
+	}
+	heads, err := l.Heads(tid)
+	if err != nil || len(heads) != len(want) {
+		t.Errorf("%d heads, %v, want %d", len(heads), err, len(want))
+	}
+	for _, h := range heads {
+		if h != want[h.Chain] {
+			t.Errorf("head %v, want %v", h, want[h.Chain])
 		}
 	}
 }

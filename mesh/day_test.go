@@ -1,0 +1,49 @@
+package mesh
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+func TestALidClosedForADayIsMadeUpInAMinute(t *testing.T) { // P24
+	synctest.Test(t, func(t *testing.T) {
+		c := calmTown(t, 3)
+		pens := []*pen{newPen(c.ids[0], ledger.TID{7}), newPen(c.ids[1], ledger.TID{8})}
+
+		c.net.Unplug(c.host(2))
+		for hour := range 24 {
+			<-time.After(time.Hour)
+			c.say(hour%2, pens[hour%2], true)
+		}
+		if n := c.shelves[2].count(); n > 0 {
+			t.Fatalf("%d records came through a closed lid", n)
+		}
+		for _, s := range c.meshes[0].Peers() {
+			if s.Device == c.ids[2].Device() && s.Connected {
+				t.Error("the others still believe in the connection")
+			}
+		}
+		c.net.Plug(c.host(2))
+
+		t.Logf("made up after %v", c.heard(2, 24, time.Minute))
+	})
+}
+
+func TestAProcessThatWasAwayForADayCatchesUpAtItsStart(t *testing.T) { // P24
+	synctest.Test(t, func(t *testing.T) {
+		c := calmTown(t, 3)
+		p := newPen(c.ids[0], ledger.TID{7})
+
+		c.close(2)
+		for range 48 {
+			<-time.After(30 * time.Minute)
+			c.say(0, p, true)
+		}
+		c.open(2)
+
+		t.Logf("caught up after %v", c.heard(2, 48, 10*time.Second))
+	})
+}
