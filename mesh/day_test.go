@@ -1,4 +1,9 @@
+//go:build !race
+
 package mesh
+
+// The race detector's runtime does not survive a virtual day: it crashes in its own memory. Shorter spans of
+// virtual time run under it, in virtual_test.go.
 
 import (
 	"testing"
@@ -7,6 +12,12 @@ import (
 
 	"github.com/parley-mesh/parley/ledger"
 )
+
+// calmTown is a town whose idle hours cost little, for tests of whole days.
+func calmTown(t *testing.T, n int) *town {
+	t.Helper()
+	return (&town{heartbeat: 15 * time.Second, syncEvery: 10 * time.Minute}).start(t, n)
+}
 
 func TestALidClosedForADayIsMadeUpInAMinute(t *testing.T) { // P24
 	synctest.Test(t, func(t *testing.T) {

@@ -29,12 +29,6 @@ func newTown(t *testing.T, n int) *town {
 	return (&town{}).start(t, n)
 }
 
-// calmTown is a town whose idle hours cost little, for tests of whole days.
-func calmTown(t *testing.T, n int) *town {
-	t.Helper()
-	return (&town{heartbeat: 15 * time.Second, syncEvery: 10 * time.Minute}).start(t, n)
-}
-
 func (c *town) start(t *testing.T, n int) *town {
 	t.Helper()
 	c.crew, c.net = &crew{t: t, ctx: t.Context()}, memnet.New(10*time.Millisecond)
