@@ -179,3 +179,10 @@ func (p *pen) write(t testing.TB) *ledger.Record {
 	p.head = p.head.After(r)
 	return r
 }
+
+// disordered is how many records ever waited for their predecessors at once.
+func (s *shelf) disordered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bad
+}

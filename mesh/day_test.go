@@ -2,8 +2,8 @@
 
 package mesh
 
-// The race detector's runtime does not survive a virtual day: it crashes in its own memory. Shorter spans of
-// virtual time run under it, in virtual_test.go.
+// Days of virtual time. Like virtual_test.go they are left out of race runs, in which the race detector of
+// this Go crashes in its own memory.
 
 import (
 	"testing"

@@ -173,8 +173,8 @@ func TestWhoWasAwayCatchesUp(t *testing.T) { // P24
 	c.join()
 
 	c.shelves[1].wait(t, c.ctx, 900)
-	if c.shelves[1].bad > 0 {
-		t.Errorf("%d records came before their predecessors", c.shelves[1].bad)
+	if bad := c.shelves[1].disordered(); bad > 0 {
+		t.Errorf("%d records came before their predecessors", bad)
 	}
 }
 
