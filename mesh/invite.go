@@ -271,14 +271,17 @@ func (i *Invitation) admit(p *pairing, d ledger.Device) error {
 	return nil
 }
 
-// prove checks the secret. A code is burnt after three wrong tries, and by the first right one.
+// prove checks the secret. A code is burnt after three wrong tries, and by the first right one; no run of
+// the protocol that began before outlives it.
 func (i *Invitation) prove(join *ledger.Join, d ledger.Device, n ledger.Nonces) error {
 	want := i.code.JoinMAC(d, n, join.Name)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
-	case i.taken:
+	case i.taken || i.wrong >= wrongMax:
 		return ErrSpentCode
+	case i.ctx.Err() != nil:
+		return ErrExpired
 	case !hmac.Equal(want[:], join.MAC[:]) || join.Invite != i.code.ID():
 		if i.wrong++; i.wrong >= wrongMax {
 			i.end(Paired{}, ErrWrongCode)
@@ -304,7 +307,7 @@ func (i *Invitation) welcome(p *pairing, d ledger.Device, join *ledger.Join, wor
 	ctx, cancel := context.WithTimeout(i.ctx, personMax)
 	defer cancel()
 	yes, err := i.o.Confirm(ctx, join.Name, words)
-	if err != nil || !yes {
+	if err = errors.Join(err, ctx.Err()); err != nil || !yes { // a yes that came too late is none
 		return Paired{}, errors.Join(ErrRefused, err)
 	}
 	roster, err := i.o.Add(ctx, d, i.code.ID(), accept.Accept, join.Name)

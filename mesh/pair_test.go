@@ -203,3 +203,50 @@ func TestACodeIsBurntByThreeWrongSecrets(t *testing.T) {
 		t.Errorf("the person was asked about %q", i.asked)
 	}
 }
+
+func TestAYesAfterTheEndAddsNobody(t *testing.T) {
+	i := newInviter(t)
+	var in *Invitation
+	in = i.invite(func(o *InviteOptions) {
+		o.Confirm = func(ctx context.Context, _ string, _ [4]string) (bool, error) {
+			in.Cancel()
+			<-ctx.Done()
+			return true, nil
+		}
+	})
+
+	_, err := i.ask(in.Code(), nil)
+
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("the joiner is told %v", err)
+	}
+	if i.joined != (ledger.Device{}) {
+		t.Error("it was added")
+	}
+}
+
+func TestARunOfPairingDoesNotOutliveItsCode(t *testing.T) {
+	i := newInviter(t)
+	for name, c := range map[string]struct {
+		change func(*Invitation)
+		want   error
+	}{
+		"burnt by others":  {func(in *Invitation) { in.wrong = wrongMax }, ErrSpentCode},
+		"taken by another": {func(in *Invitation) { in.taken = true }, ErrSpentCode},
+		"expired":          {func(in *Invitation) { in.cancel() }, ErrExpired},
+		"still good":       {func(*Invitation) {}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := i.invite(nil)
+			d, n := NewIdentity([32]byte{77}).Device(), ledger.Nonces{Challenge: [16]byte{1}}
+			join := &ledger.Join{Version: 1, Invite: in.code.ID(), Name: "laptop", MAC: in.code.JoinMAC(d, n, "laptop")}
+			in.mu.Lock()
+			c.change(in)
+			in.mu.Unlock()
+
+			if err := in.prove(join, d, n); !errors.Is(err, c.want) || c.want == nil && err != nil {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
