@@ -50,6 +50,13 @@ func (g *gate) member(p peer.ID) bool {
 	return g.allowed[p]
 }
 
+// guest reports whether a stranger came in by an invitation that is still open.
+func (g *gate) guest(p peer.ID) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.open && g.guests[p]
+}
+
 // admitGuests opens the gate to strangers.
 func (g *gate) admitGuests() {
 	g.mu.Lock()

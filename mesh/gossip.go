@@ -64,6 +64,9 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
+	if held, ok := m.c.Book.Family(r.Ledger); ok && held != f {
+		return pubsub.ValidationReject
+	}
 	if err := r.Verify(f); err != nil {
 		return pubsub.ValidationReject
 	}

@@ -36,7 +36,7 @@ func alone(b Book) *Mesh {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Mesh{
 		c:   Config{Identity: NewIdentity([32]byte{1}), Fleet: fleet, Inc: ledger.Incarnation{1}, Book: b, Wall: time.Now, Logger: slog.New(slog.DiscardHandler)},
-		ctx: ctx, cancel: cancel, events: make(chan Event, eventsMax),
+		ctx: ctx, cancel: cancel, events: make(chan Event, eventsMax), answers: map[ledger.Device]int{},
 	}
 }
 

@@ -113,6 +113,7 @@ type Mesh struct {
 	former   map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs    map[ledger.Device][]ma.Multiaddr
 	sessions map[ledger.Device]*session
+	answers  map[ledger.Device]int // exchanges that each peer began and that run
 	asked    map[ledger.TID]bool
 	askTimer *time.Timer
 	invite   *Invitation
@@ -124,7 +125,9 @@ type PeerStatus struct {
 	Connected bool
 	Transport string // "quic", "tcp" or "memory"
 	Addr      string
+	Since     time.Time // when it was connected or lost
 	LastSeen  time.Time
+	LatencyMS int64              // milliseconds that its last greeting took, there and back
 	Inc       ledger.Incarnation // of its process, from its last greeting
 }
 
@@ -144,8 +147,9 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
-		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{}, former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
-		sessions: map[ledger.Device]*session{}, asked: map[ledger.TID]bool{},
+		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
+		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
+		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var err error

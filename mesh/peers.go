@@ -26,6 +26,9 @@ func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
 	if !ok || !m.gate.member(p) {
+		if !m.gate.guest(p) { // it was removed, or the invitation ended, while it connected
+			m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
+		}
 		return
 	}
 	m.mu.Lock()
@@ -35,6 +38,9 @@ func (m *Mesh) connected(conn network.Conn) {
 		m.status[d] = s
 	}
 	first := !s.Connected
+	if first {
+		s.Since = m.c.Wall()
+	}
 	s.Connected, s.Transport, s.Addr = true, transportOf(conn.RemoteMultiaddr()), conn.RemoteMultiaddr().String()
 	if conn.Stat().Direction == network.DirInbound {
 		s.LastSeen = m.c.Wall()
@@ -106,7 +112,7 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	up := m.up[d]
 	delete(m.up, d)
 	if s != nil {
-		s.Connected = false
+		s.Connected, s.Since = false, m.c.Wall()
 	}
 	if up {
 		s.LastSeen = m.c.Wall()
@@ -138,6 +144,15 @@ func (m *Mesh) heard(d ledger.Device, inc ledger.Incarnation) {
 		}
 	}
 	s.Inc, s.LastSeen = inc, m.c.Wall()
+}
+
+// took notes how long a greeting took, there and back.
+func (m *Mesh) took(d ledger.Device, t time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.status[d]; s != nil {
+		s.LatencyMS = t.Milliseconds()
+	}
 }
 
 func transportOf(a ma.Multiaddr) string {

@@ -146,6 +146,9 @@ func (x *exchange) readRecords() error {
 			}
 			switch f := f.(type) {
 			case *ledger.Records:
+				if held, ok := x.m.c.Book.Family(f.Ledger); ok && held != f.Family {
+					return fmt.Errorf("%w: ledger %s is of another family", errPeer, f.Ledger.Short())
+				}
 				records, err := verified(f)
 				if err != nil {
 					return err

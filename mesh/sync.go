@@ -23,13 +23,24 @@ const (
 	listingsMax  = 100_000          // ledgers that a peer may name
 	positionsMax = 100_000          // chains that it may name
 	askedAfter   = 2 * time.Second  // a gap stays open so long before others are asked
+
+	// answersMax is how many exchanges one peer may have begun: the next one may come while the last
+	// records of the one before are still being stored.
+	answersMax = 2
 )
 
-var errPeer = errors.New("the peer broke the protocol")
+var (
+	errPeer = errors.New("the peer broke the protocol")
+	errBusy = errors.New("the peer is busy with exchanges that this side began")
+)
 
 // SyncNow dials everybody and catches up with everybody: after a wake-up, or when the network changed.
 func (m *Mesh) SyncNow() {
 	m.dialNow()
+	m.catchUpWithAll()
+}
+
+func (m *Mesh) catchUpWithAll() {
 	for _, s := range m.Peers() {
 		if s.Connected {
 			m.run(func() { m.catchUp(s.Device) })
@@ -55,11 +66,8 @@ func (m *Mesh) askAll() {
 	m.mu.Lock()
 	m.askTimer = nil
 	clear(m.asked)
-	ended := m.ctx.Err() != nil
 	m.mu.Unlock()
-	if !ended {
-		m.SyncNow()
-	}
+	m.catchUpWithAll()
 }
 
 // keepSyncing compares with one connected peer after another, at intervals that differ so that a fleet
@@ -123,9 +131,37 @@ func (m *Mesh) catchUpOnce(d ledger.Device) {
 	m.end(x, x.lead())
 }
 
+// answerSync answers a peer's exchange, unless it has begun too many: then it is told so at once.
 func (m *Mesh) answerSync(s network.Stream, d ledger.Device) {
+	if !m.comes(d) {
+		err := errors.Join(s.SetDeadline(time.Now().Add(ioTimeout)), ledger.WriteFrame(s, &ledger.Bye{Code: ledger.ByeBusy}), s.Close())
+		if err != nil {
+			_ = s.Reset() // it is not listening
+		}
+		return
+	}
+	defer m.goes(d)
 	x := newExchange(m, s, d)
 	m.end(x, x.answer())
+}
+
+// comes counts an exchange that a peer began and reports whether it may run.
+func (m *Mesh) comes(d ledger.Device) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.answers[d] >= answersMax {
+		return false
+	}
+	m.answers[d]++
+	return true
+}
+
+func (m *Mesh) goes(d ledger.Device) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.answers[d]--; m.answers[d] == 0 {
+		delete(m.answers, d)
+	}
 }
 
 // end closes an exchange's stream: at once and hard only after an error, since a reset loses what is on
@@ -178,6 +214,9 @@ func (x *exchange) greeted() (same bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if bye, ok := f.(*ledger.Bye); ok && bye.Code == ledger.ByeBusy {
+		return false, errBusy
+	}
 	h, ok := f.(*ledger.Hello)
 	if !ok || h.Version != 1 {
 		return false, fmt.Errorf("%w: no greeting of version 1", errPeer)
@@ -191,6 +230,7 @@ func (x *exchange) greeted() (same bool, err error) {
 
 // lead runs the exchange as the side that began it.
 func (x *exchange) lead() error {
+	began := time.Now()
 	if err := x.write(x.hello()); err != nil {
 		return err
 	}
@@ -198,6 +238,7 @@ func (x *exchange) lead() error {
 	if err != nil {
 		return err
 	}
+	x.m.took(x.with, time.Since(began))
 	x.m.tellUp(x.with)
 	if same {
 		return x.write(&ledger.Bye{})
@@ -309,19 +350,24 @@ func (x *exchange) digestOf(tid ledger.TID) ledger.Digest {
 	return ledger.Digest{}
 }
 
+// readLists reads the peer's details and what it holds. Every frame but the last brings something new, so
+// that the peer cannot list for ever.
 func (x *exchange) readLists() ([]ledger.Listing, error) {
 	var out []ledger.Listing
-	for {
+	for first := true; ; first = false {
 		f, err := x.read()
 		if err != nil {
 			return nil, err
 		}
 		switch f := f.(type) {
 		case *ledger.Detail:
-			if f.Fleet != x.m.c.Fleet {
-				return nil, fmt.Errorf("%w: it is of another fleet", errPeer)
+			if !first || f.Fleet != x.m.c.Fleet {
+				return nil, fmt.Errorf("%w: details again, or of another fleet", errPeer)
 			}
 		case *ledger.List:
+			if f.Scope != ledger.ListAll || f.More && len(f.Entries) == 0 {
+				return nil, fmt.Errorf("%w: a list of scope %d with %d entries", errPeer, f.Scope, len(f.Entries))
+			}
 			if out = append(out, f.Entries...); len(out) > listingsMax {
 				return nil, fmt.Errorf("%w: it names more than %d ledgers", errPeer, listingsMax)
 			}
@@ -380,9 +426,10 @@ func (x *exchange) sendHave(tid ledger.TID) error {
 }
 
 // readHaves reads how far the peer holds what differs, up to its mark. A ledger in several parts is put
-// together.
+// together; one that is named again is refused, since each naming is answered with records.
 func (x *exchange) readHaves() ([]*ledger.Have, error) {
 	var out []*ledger.Have
+	named := map[ledger.TID]bool{}
 	positions := 0
 	for {
 		f, err := x.read()
@@ -394,14 +441,18 @@ func (x *exchange) readHaves() ([]*ledger.Have, error) {
 			if positions += len(f.Positions); positions > positionsMax {
 				return nil, fmt.Errorf("%w: it names more than %d chains", errPeer, positionsMax)
 			}
+			if f.More && len(f.Positions) == 0 {
+				return nil, fmt.Errorf("%w: a part without a chain", errPeer)
+			}
 			if n := len(out); n > 0 && out[n-1].More && out[n-1].Ledger == f.Ledger {
 				out[n-1].Positions = append(out[n-1].Positions, f.Positions...)
 				out[n-1].More = f.More
 				continue
 			}
-			if out = append(out, f); len(out) > listingsMax {
-				return nil, fmt.Errorf("%w: it asks about more than %d ledgers", errPeer, listingsMax)
+			if out = append(out, f); len(out) > listingsMax || named[f.Ledger] {
+				return nil, fmt.Errorf("%w: it asks about more than %d ledgers, or about one twice", errPeer, listingsMax)
 			}
+			named[f.Ledger] = true
 		case *ledger.Bye:
 			return out, nil
 		default:

@@ -365,3 +365,21 @@ func TestACatchUpThatBreaksOffGoesOnWhereItWas(t *testing.T) { // P24
 		}
 	})
 }
+
+func TestTheStatusSaysSinceWhenAndHowFar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		<-time.After(time.Hour)
+		for _, m := range c.meshes {
+			m.SyncNow()
+		}
+		<-time.After(time.Second)
+
+		for i, m := range c.meshes {
+			s := m.Peers()[0]
+			if on := time.Since(s.Since); on < time.Hour || on > time.Hour+time.Minute || s.LatencyMS < 20 || s.LatencyMS > 60 {
+				t.Errorf("computer %d: since %v, %d ms", i, on, s.LatencyMS)
+			}
+		}
+	})
+}
