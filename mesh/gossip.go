@@ -64,7 +64,7 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
-	if held, ok := m.c.Book.Family(r.Ledger); ok && held != f {
+	if !m.ofFamily(r.Ledger, f) {
 		return pubsub.ValidationReject
 	}
 	if err := r.Verify(f); err != nil {
@@ -83,6 +83,13 @@ func (m *Mesh) familyOf(r *ledger.Record) (ledger.Family, bool) {
 		return f, true
 	}
 	return m.c.Book.Family(r.Ledger)
+}
+
+// ofFamily reports whether records of a family may come into a ledger. One of which nothing but kinds of
+// another version is held takes the first family that is known.
+func (m *Mesh) ofFamily(tid ledger.TID, f ledger.Family) bool {
+	held, ok := m.c.Book.Family(tid)
+	return !ok || held == ledger.FamilyUnknown || held == f
 }
 
 // holds reports whether a record's place in its chain is taken here already. A fork comes by catch-up.

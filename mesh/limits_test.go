@@ -58,6 +58,21 @@ func TestALedgerIsOfOneFamily(t *testing.T) {
 	}
 }
 
+func TestALedgerOfAnUnknownFamilyTakesTheFirstThatIsKnown(t *testing.T) {
+	b := newShelf()
+	b.family[ledger.TID{7}] = ledger.FamilyUnknown
+	m := alone(b)
+	defer m.cancel()
+	r := newPen(NewIdentity([32]byte{2}), ledger.TID{7}).write(t)
+
+	_, err := answered(m, said(t, &ledger.Hello{Version: 1, Now: 1, Digest: ledger.Digest{9}}, &ledger.List{Scope: ledger.ListAll}, &ledger.Bye{},
+		&ledger.Records{Ledger: r.Ledger, Family: ledger.Conversation, Wires: [][]byte{r.Wire}}, &ledger.Bye{}))
+
+	if err != nil || b.count() != 1 {
+		t.Errorf("%d records were taken: %v", b.count(), err)
+	}
+}
+
 // line is a stream over a pipe.
 type line struct {
 	network.Stream

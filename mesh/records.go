@@ -146,7 +146,7 @@ func (x *exchange) readRecords() error {
 			}
 			switch f := f.(type) {
 			case *ledger.Records:
-				if held, ok := x.m.c.Book.Family(f.Ledger); ok && held != f.Family {
+				if !x.m.ofFamily(f.Ledger, f.Family) {
 					return fmt.Errorf("%w: ledger %s is of another family", errPeer, f.Ledger.Short())
 				}
 				records, err := verified(f)
