@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -68,24 +69,26 @@ func TestAnOutageIsToldFromARefusal(t *testing.T) {
 	base := h.commit("", tree{"a": "x\n"})
 	h.publish(map[string]OID{"refs/heads/master": base})
 	m := h.mirror()
-	status := http.StatusOK
-	h.fault = func(w http.ResponseWriter, _ *http.Request) bool {
-		if status != http.StatusOK {
-			http.Error(w, "no", status)
+	var status atomic.Int64 // the server reads it
+	status.Store(http.StatusOK)
+	h.answer(func(w http.ResponseWriter, _ *http.Request) bool {
+		now := int(status.Load())
+		if now != http.StatusOK {
+			http.Error(w, "no", now)
 		}
-		return status != http.StatusOK
-	}
+		return now != http.StatusOK
+	})
 	for _, c := range []struct {
 		status int
 		want   error
 	}{{500, ErrTemporary}, {502, ErrTemporary}, {503, ErrTemporary}, {429, ErrTemporary}, {401, ErrDenied}, {403, ErrDenied}, {404, ErrDenied}} {
-		status = c.status
+		status.Store(int64(c.status))
 		_, err := m.Fetch(t.Context(), "master", nil)
 		if !errors.Is(err, c.want) {
 			t.Errorf("status %d: %v", c.status, err)
 		}
 	}
-	status = http.StatusOK
+	status.Store(http.StatusOK)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := m.Fetch(ctx, "master", nil); !errors.Is(err, ErrTemporary) || !errors.Is(err, context.Canceled) {
@@ -102,7 +105,7 @@ func TestAnOutageIsToldFromARefusal(t *testing.T) {
 
 func TestTheTokenGoesToItsOriginAndNowhereElse(t *testing.T) { // D-23
 	h := newHub(t)
-	h.token = "secret-token-1"
+	h.require("secret-token-1")
 	base := h.commit("", tree{"a": "x\n"})
 	h.publish(map[string]OID{"refs/heads/master": base})
 	m := h.mirror()
@@ -139,10 +142,10 @@ func TestTheTokenGoesToItsOriginAndNowhereElse(t *testing.T) { // D-23
 	}
 	// A server that sends the client elsewhere gets nothing there.
 	other := newHub(t)
-	h.fault = func(w http.ResponseWriter, r *http.Request) bool {
+	h.answer(func(w http.ResponseWriter, r *http.Request) bool {
 		http.Redirect(w, r, strings.TrimSuffix(other.url, "/repo.git")+r.URL.Path+"?"+r.URL.RawQuery, http.StatusMovedPermanently)
 		return true
-	}
+	})
 	if _, err := m.Fetch(t.Context(), "master", nil); err == nil {
 		t.Error("a redirect was followed")
 	}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -44,9 +45,25 @@ type hub struct {
 	dir   string // the bare repository
 	work  string // a clone in which the test makes commits
 	url   string
+	asked atomic.Int64 // requests seen
+
+	mu    sync.Mutex
 	token string                                            // required when set
 	fault func(w http.ResponseWriter, r *http.Request) bool // answers instead of git when it says so
-	asked atomic.Int64                                      // requests seen
+}
+
+// require asks for a token from now on.
+func (h *hub) require(token string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.token = token
+}
+
+// answer lets f answer instead of git when it says so.
+func (h *hub) answer(f func(w http.ResponseWriter, r *http.Request) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fault = f
 }
 
 func newHub(t testing.TB) *hub {
@@ -66,10 +83,13 @@ func newHub(t testing.TB) *hub {
 
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, backend, root string) {
 	h.asked.Add(1)
-	if h.fault != nil && h.fault(w, r) {
+	h.mu.Lock()
+	fault, token := h.fault, h.token
+	h.mu.Unlock()
+	if fault != nil && fault(w, r) {
 		return
 	}
-	if _, pass, _ := r.BasicAuth(); h.token != "" && pass != h.token {
+	if _, pass, _ := r.BasicAuth(); token != "" && pass != token {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		http.Error(w, "bad credentials", http.StatusUnauthorized)
 		return

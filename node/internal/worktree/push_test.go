@@ -11,7 +11,7 @@ import (
 
 func TestAPushOnlyEverAddsToTheHeadItKnows(t *testing.T) { // D-23
 	h := newHub(t)
-	h.token = "t0ken"
+	h.require("t0ken")
 	root := h.commit("", tree{"a": "x\n"})
 	head := h.commit(root, tree{"a": "1\n"})
 	next, rival := h.commit(head, tree{"a": "2\n"}), h.commit(head, tree{"a": "3\n"})
@@ -80,12 +80,12 @@ func TestARefusedPushSaysWho(t *testing.T) {
 		t.Errorf("no right to push: %v", err)
 	}
 	git(t, h.dir, "config", "http.receivepack", "true")
-	h.fault = func(w http.ResponseWriter, r *http.Request) bool {
+	h.answer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
 			http.Error(w, "no", http.StatusBadGateway)
 		}
 		return r.Method == http.MethodPost
-	}
+	})
 	if err := m.Push(t.Context(), "master", root, next); !errors.Is(err, ErrTemporary) {
 		t.Errorf("an outage: %v", err)
 	}
