@@ -83,7 +83,7 @@ func alone(home Home, store *disk.Store) error {
 		return err
 	}
 	if r := lanes.Fold(fleet, records); len(r.Devices()) > 1 {
-		return fmt.Errorf("join: %w: %w", api.ErrUsage, errFleetHere)
+		return api.WithHint(fmt.Errorf("join: %w", errFleetHere), "run parley init with another --home, and join from there")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
+	"github.com/parley-mesh/parley/node/internal/worktree"
 )
 
 // Version is what this program calls itself.
@@ -65,10 +66,29 @@ func (n *Node) refused(verb string, err error) {
 
 // translate gives the errors of the adapters the names under which the program explains them.
 func translate(err error) error {
-	for from, to := range map[error]error{mesh.ErrPortTaken: api.ErrPortTaken} {
-		if errors.Is(err, from) {
-			return fmt.Errorf("%w: %v", to, err)
+	for _, e := range []struct{ from, to error }{
+		{mesh.ErrPortTaken, api.ErrPortTaken},
+		{worktree.ErrNoGit, api.ErrNoGit},
+		{worktree.ErrOldGit, api.ErrOldGit},
+		{worktree.ErrNotRepository, api.ErrNotRepository},
+		{worktree.ErrBare, api.ErrNotRepository},
+	} {
+		if errors.Is(err, e.from) {
+			return fmt.Errorf("%w: %v", e.to, err)
 		}
 	}
 	return err
+}
+
+// CheckGit is the version of git here, such as "2.39.5"; [api.ErrNoGit] when there is none, [api.ErrOldGit]
+// when it cannot try a merge without a checkout.
+func CheckGit(ctx context.Context) (string, error) {
+	v, err := worktree.Git{}.Probe(ctx)
+	switch {
+	case errors.Is(err, worktree.ErrNoGit):
+		return "", api.ErrNoGit
+	case errors.Is(err, worktree.ErrOldGit):
+		return v.String(), fmt.Errorf("git version %s: %w", v, api.ErrOldGit)
+	}
+	return v.String(), err
 }

@@ -33,7 +33,7 @@ func (n *Node) scan(ctx context.Context, e core.Scan) core.Input {
 	defer cancel()
 	s := scanning{n: n, w: w, e: e}
 	err := s.run(ctx, len(out.Missing) == 0)
-	out.Open, out.More = s.open, s.more
+	out.Open = s.open
 	if missing, ok := n.missing(err); ok {
 		out.Missing = append(out.Missing, missing...)
 	} else if err != nil {
@@ -57,7 +57,6 @@ type scanning struct {
 	w    *workspace
 	e    core.Scan
 	open []uint64
-	more bool
 }
 
 func (s *scanning) run(ctx context.Context, mayOpen bool) error {
@@ -112,8 +111,7 @@ func (s *scanning) tryAll(ctx context.Context, repo core.Repository, wanted []gi
 	var first error
 	for _, p := range wanted {
 		if ctx.Err() != nil {
-			s.more = true
-			return nil
+			return nil // the next run takes up the rest: what has a verdict is not tried again
 		}
 		if head := fetched.Heads[uint64(p.Number)]; string(head) != p.HeadOID {
 			continue // GitHub's list and its branches disagree: next run

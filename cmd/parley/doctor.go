@@ -90,7 +90,7 @@ func (a *app) examine(ctx context.Context) []check {
 }
 
 func examineGit(ctx context.Context) check {
-	version, err := gitVersion(ctx)
+	version, err := node.CheckGit(ctx)
 	if err != nil {
 		return bad("git", err)
 	}

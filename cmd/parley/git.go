@@ -10,18 +10,11 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
-)
-
-// Oldest git that can try a merge without a checkout.
-const (
-	gitMajorMin = 2
-	gitMinorMin = 38
 )
 
 const commandTimeout = 10 * time.Second
@@ -42,31 +35,8 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), nil
 }
 
-var gitVersionForm = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
-
-// gitVersion is what git calls itself; [api.ErrNoGit], [api.ErrOldGit].
-func gitVersion(ctx context.Context) (string, error) {
-	said, err := output(ctx, "git", "version")
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", api.ErrNoGit
-	}
-	if err != nil {
-		return "", fmt.Errorf("git version: %w", err)
-	}
-	m := gitVersionForm.FindStringSubmatch(said)
-	if m == nil {
-		return said, fmt.Errorf("git version: %q is no version", said)
-	}
-	major, _ := strconv.Atoi(m[1])
-	minor, _ := strconv.Atoi(m[2])
-	if major < gitMajorMin || major == gitMajorMin && minor < gitMinorMin {
-		return said, fmt.Errorf("%s: %w", said, api.ErrOldGit)
-	}
-	return said, nil
-}
-
 func checkGit(ctx context.Context) error {
-	_, err := gitVersion(ctx)
+	_, err := node.CheckGit(ctx)
 	return err
 }
 

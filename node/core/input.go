@@ -95,7 +95,6 @@ type Scanned struct {
 	Slug    string
 	Open    []uint64 // pull requests that are open; nil when the run did not get that far
 	Missing []Missing
-	More    bool   // the run's time was up; it continues next time
 	Err     string // a passing failure
 }
 

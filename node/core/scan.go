@@ -119,9 +119,6 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	if in.Err != "" {
 		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})
 	}
-	if in.More {
-		r.scanWanted = false
-	}
 	if in.Open == nil {
 		return
 	}

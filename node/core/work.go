@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -54,13 +55,8 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
 	}
-	for i, p := range t.State.Open.Parties {
-		if d, ok := p.Device(); ok && d == c.cfg.Device {
-			self.Party = i
-		}
-	}
-	if !c.roster.Member(c.cfg.Device) {
-		self.Party = -1
+	if i, ok := t.State.Party(c.cfg.Device, lanes.Rosters{c.roster}); ok && c.roster.Member(c.cfg.Device) {
+		self.Party = i
 	}
 	return self
 }

@@ -35,7 +35,9 @@ func (d *show) play(ctx context.Context) error {
 			return d.late(err, last)
 		}
 	}
-	d.lines.flush()
+	if err := d.hearOut(ctx); err != nil {
+		return err
+	}
 	if err := d.verify(ctx); err != nil {
 		return err
 	}
@@ -51,6 +53,27 @@ func (d *show) play(ctx context.Context) error {
 // again, or from a card that changed while it was pressed.
 func final(err error) bool {
 	return errors.Is(err, ErrNoTerminal) || errors.Is(err, ErrPerson) || errors.Is(err, context.Canceled)
+}
+
+// hearOut waits until everything that the computers have said so far is printed.
+func (d *show) hearOut(ctx context.Context) error {
+	for i, r := range roles {
+		var last []api.LogLine
+		err := insist(ctx, func() error {
+			return d.client(i, func(c *api.Client) (err error) {
+				last, err = c.Log(0, 1)
+				return err
+			})
+		})
+		if err != nil {
+			return err
+		}
+		heard := func() bool { return len(last) == 0 || d.lines.printed(r.name) >= last[0].Seq }
+		if err := until(ctx, insistFor, heard, func() error { return fmt.Errorf("%w: %s is not heard any more", ErrBroken, r.name) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *show) late(err, last error) error {
@@ -288,8 +311,12 @@ func (t *timeline) leave(name string) {
 
 func (t *timeline) wait() { t.readers.Wait() }
 
-// flush gives the readers a moment to print what the computers have just said.
-func (t *timeline) flush() { time.Sleep(500 * time.Millisecond) }
+// printed is the number of a computer's last line that was printed or passed over.
+func (t *timeline) printed(name string) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen[name]
+}
 
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
