@@ -46,6 +46,9 @@ func TestTheMainJobRunsThroughTheCores(t *testing.T) { // P6, P15, P16, P18, P19
 	if thread.State.ClosedWhy != ledger.ClosedConfirmed {
 		t.Errorf("closed for reason %d", thread.State.ClosedWhy)
 	}
+	if w.replaced != 3 {
+		t.Errorf("%d replacements were asked for, want 3: two files here and one there", w.replaced)
+	}
 	if used := w.people[1].core.Conversations()[0].Local.Used; used != 1 {
 		t.Errorf("the laptop spent %d turns, want 1", used)
 	}

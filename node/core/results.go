@@ -10,7 +10,7 @@ import (
 )
 
 func (c *Core) looked(in Looked, now time.Time) {
-	key := "look " + in.Thread.String()
+	key := lookKey(in.Thread)
 	delete(c.flight, key)
 	t := c.threads[in.Thread]
 	if t == nil {
@@ -130,7 +130,7 @@ func (c *Core) notAppended(in NotAppended, now time.Time) {
 	if t := c.threads[in.Ledger]; t != nil {
 		t.emitting = false
 		c.note(t, "warn", c.roster.Name(c.cfg.Device), "ledger", in.Why)
-		c.failed("look "+in.Ledger.String(), now)
+		c.failed(lookKey(in.Ledger), now)
 		t.dirty = true
 	}
 	if !in.TooLarge {

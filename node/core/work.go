@@ -171,6 +171,8 @@ func flightKey(tid ledger.TID, a thread.Action) string {
 	return tid.Short() + tid.String()[8:16] + " " + a.Key()
 }
 
+func lookKey(tid ledger.TID) string { return "look " + tid.String() }
+
 // start begins an action unless it runs already or failed a moment ago. What must precede it durably
 // (a reserved turn, a consumed approval) is saved first.
 func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
@@ -193,7 +195,8 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 			return
 		}
 	case thread.Replace:
-		if t.Look.Busy != "" {
+		// What was looked at before the last replacement would ask for it again.
+		if t.Look.Busy != "" || t.dirty || c.flight[lookKey(t.State.Ledger)] {
 			return
 		}
 	}
@@ -259,7 +262,7 @@ func (c *Core) succeeded(key string) { delete(c.retry, key) }
 // look asks for an observation when the last one does not fit the state, something was done, or it is
 // old.
 func (c *Core) look(t *Conversation, self thread.Self, now time.Time) {
-	key := "look " + t.State.Ledger.String()
+	key := lookKey(t.State.Ledger)
 	if self.Party < 0 || t.State.Phase == thread.Closed && t.State.Adopted[self.Party] != (ledger.ID{}) ||
 		t.State.Phase == thread.Closed && t.State.Final == nil || c.flight[key] {
 		return

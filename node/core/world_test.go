@@ -26,11 +26,12 @@ type world struct {
 		clean, merged    bool
 		writes           []string
 	}
-	effects int // performed so far, over all computers
-	dieAt   int // the computer that performs this effect dies
-	halfway bool
-	deaths  int
-	log     []string
+	effects  int // performed so far, over all computers
+	dieAt    int // the computer that performs this effect dies
+	halfway  bool
+	deaths   int
+	log      []string
+	replaced int // replacements that were asked for
 }
 
 // computer is one of them. What is in values and ledgers survives its death; the core does not.
@@ -317,6 +318,7 @@ func (w *world) look(c *computer, s *thread.State) thread.Look {
 func (w *world) do(c *computer, e Do) {
 	switch a := e.Action.(type) {
 	case thread.Replace:
+		w.replaced++
 		p := string(e.State.Open.Files[a.File].Path)
 		if p == c.own {
 			w.t.Fatalf("%s replaces unpublished work", c.name)
