@@ -48,6 +48,16 @@ type Facts struct {
 	RespSeen     time.Time // when the responsible side was last heard of
 	ClearSince   time.Time // since when the unchanged pull request merges cleanly; zero: it does not
 	Took         []int     // files that this computer replaced to adopt the final
+	Presses      Presses
+}
+
+// Presses is what persons asked of this conversation and its records do not show yet: here, or at another
+// computer of the fleet that passed it on to the main computer.
+type Presses struct {
+	Another bool   // another round of agent turns after the present one (P23)
+	Close   bool   // end the conversation
+	Assign  *int   // the party that shall build the final
+	Fork    string // the two histories that a person has seen and goes on with, as Binds.Devices named them
 }
 
 // Look is one observation of the outside world: GitHub, the mirror, the checkout. It is made for one
@@ -125,12 +135,15 @@ const (
 
 // Binds is exactly what an approval is for. An approval of anything else is another approval.
 type Binds struct {
-	Action string // "push" or "merge"
-	Repo   uint64
-	Pull   uint64
-	Ref    string     // push: the branch; merge: the base branch
-	Old    ledger.OID // push: the head that is replaced
-	New    ledger.OID // push: the new head; merge: the head that is merged
+	Action  string // "push" or "merge" on GitHub; "round", "close", "assign" or "fork" in the conversation
+	Repo    uint64
+	Pull    uint64
+	Ref     string     // push: the branch; merge: the base branch
+	Old     ledger.OID // push: the head that is replaced
+	New     ledger.OID // push: the new head; merge: the head that is merged
+	Round   uint64     // round, assign: the round that the press ends
+	Party   int        // assign: the party that shall build the final
+	Devices string     // fork: the computers with two histories, as people call them
 }
 
 // Approval is one offered act and what became of it. It never leaves the computer.
@@ -180,6 +193,9 @@ type Wake struct {
 // Write is one approved change on GitHub.
 type Write struct{ Binds Binds }
 
+// Tell brings what a person asked for here to the main computer, which alone can say it.
+type Tell struct{ Binds Binds }
+
 // Key names the work, so that it is never started twice at once.
 func (a Replace) Key() string { return fmt.Sprintf("replace %d", a.File) }
 
@@ -188,6 +204,9 @@ func (a Wake) Key() string { return "wake" }
 
 // Key names the work, so that it is never started twice at once.
 func (a Write) Key() string { return "write" }
+
+// Key names the work, so that it is never started twice at once.
+func (a Tell) Key() string { return "tell " + a.Binds.Action }
 
 // Card is a thing that a person must see or decide.
 type Card struct {
