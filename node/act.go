@@ -24,6 +24,8 @@ func (n *Node) act(ctx context.Context, e core.Do) core.Input {
 		return n.wake(ctx, e, a)
 	case thread.Write:
 		return n.write(ctx, e, a)
+	case thread.Tell:
+		return n.tellMain(ctx, e, a)
 	}
 	panic(fmt.Sprintf("node: action %T has no performer", e.Action))
 }
@@ -106,7 +108,7 @@ func (n *Node) runDesk(ctx context.Context, e core.Do, a thread.Wake, turn *thre
 			return err
 		}
 	}
-	result, err := agents.Run(ctx, n.cfg.Desk.template(), n.task(e, a, scratch.Dir), dir)
+	result, err := agents.Run(ctx, n.route.now().template(), n.task(e, a, scratch.Dir), dir)
 	turn.Words = result.Words
 	if err != nil {
 		return err

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
@@ -121,6 +124,11 @@ func (r reader) Thread(ref string) (api.Thread, error) {
 	return view(r.n, func(v viewer) (api.Thread, error) { return v.thread(ref) })
 }
 
+// Why answers why something is as it is.
+func (r reader) Why(subject string) (api.Why, error) {
+	return view(r.n, func(v viewer) (api.Why, error) { return v.why(subject) })
+}
+
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
 	return view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
@@ -139,113 +147,167 @@ var _ api.Actor = actor{}
 // Challenge gives the nonce that one act's proof must hold.
 func (a actor) Challenge(act presence.Act) (string, error) { return a.n.persons.Challenge(act) }
 
-// press is a person's approval on its way to the loop.
-type press struct {
-	key   string
-	proof presence.Proof
-	to    chan shown[api.Outcome]
+// deed is an act on its way to the loop. What it may do is judged there, so that nothing can change between
+// the check and the act.
+type deed struct {
+	do func(n *Node) (api.Outcome, []core.Effect, error)
+	to chan shown[api.Outcome]
 }
 
-func (p press) on(n *Node) []core.Effect {
-	out, effects, err := n.press(p)
-	p.to <- shown[api.Outcome]{out, err}
+func (d deed) on(n *Node) []core.Effect {
+	out, effects, err := d.do(n)
+	d.to <- shown[api.Outcome]{out, err}
 	return effects
 }
 
-// press checks the proof against what the card asks for at this moment, on the loop, so that nothing can
-// change between the check and the act.
-func (n *Node) press(p press) (api.Outcome, []core.Effect, error) {
-	card, ok := n.core.Card(p.key)
-	if !ok || card.Binds == nil {
-		return api.Outcome{}, nil, fmt.Errorf("approve %s: %w", p.key, api.ErrNoCard)
-	}
-	if err := n.persons.Check(api.ApproveAct(n.viewer().card(card)), p.proof); err != nil {
-		return api.Outcome{}, nil, err
-	}
-	effects, err := n.core.Approve(p.key, *card.Binds, string(p.proof.Kind), n.wall())
-	if err != nil {
-		return api.Outcome{}, nil, err
-	}
-	return api.Outcome{Text: "approved: " + bindsText(*card.Binds), Next: "parley log -f"}, effects, nil
-}
-
-// Approve approves what a card asks for now.
-func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.Outcome, error) {
-	return ask(a.n, ctx, press{key, p, make(chan shown[api.Outcome], 1)})
-}
-
-// asked is a call that answers with an outcome.
-type asked interface {
-	call
-	reply() chan shown[api.Outcome]
-}
-
-func (p press) reply() chan shown[api.Outcome] { return p.to }
-
-func ask(n *Node, ctx context.Context, c asked) (api.Outcome, error) {
-	if err := n.put(ctx, c); err != nil {
+func (n *Node) ask(ctx context.Context, do func(n *Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
+	d := deed{do, make(chan shown[api.Outcome], 1)}
+	if err := n.put(ctx, d); err != nil {
 		return api.Outcome{}, err
 	}
-	out, err := await(n, ctx, c.reply())
+	out, err := await(n, ctx, d.to)
 	if err != nil {
 		return api.Outcome{}, err
 	}
 	return out.value, out.err
 }
 
-// role switches the main-computer role here.
-type role struct {
-	on_   bool
-	proof presence.Proof
-	to    chan shown[api.Outcome]
+// Approve approves what a card asks for now.
+func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.Outcome, error) {
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		card, ok := n.core.Card(key)
+		if !ok || card.Binds == nil {
+			return api.Outcome{}, nil, fmt.Errorf("approve %s: %w", key, api.ErrNoCard)
+		}
+		shown := n.viewer().card(card)
+		if err := n.persons.Check(api.ApproveAct(shown), p); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		effects, err := n.core.Approve(key, *card.Binds, string(p.Kind), n.wall())
+		return api.Outcome{Text: "approved: " + shown.Binds, Next: "parley log -f"}, effects, err
+	})
 }
 
-func (r role) reply() chan shown[api.Outcome] { return r.to }
+// End ends a conversation.
+func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outcome, error) {
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		t, err := n.viewer().find(ref)
+		if err != nil {
+			return api.Outcome{}, nil, err
+		}
+		if err := n.persons.Check(api.CloseAct(t.State.Ledger.String()), p); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		b := thread.Binds{Action: "close", Repo: t.State.Open.Repo, Pull: t.State.Open.Pull}
+		return n.askThread(t, b, p)
+	})
+}
 
-func (r role) on(n *Node) []core.Effect {
-	if err := n.persons.Check(api.MainAct(r.on_), r.proof); err != nil {
-		r.to <- shown[api.Outcome]{err: err}
-		return nil
+// Assign lets a named computer build the final.
+func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		t, err := n.viewer().find(ref)
+		if err != nil {
+			return api.Outcome{}, nil, err
+		}
+		i := slices.Index(n.core.PartyNames(t), party)
+		if i < 0 {
+			return api.Outcome{}, nil, fmt.Errorf("%s in %s: %w", party, t.State.Ref(), api.ErrNoParty)
+		}
+		if err := n.persons.Check(api.AssignAct(t.State.Ledger.String(), party), p); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		b := thread.Binds{Action: "assign", Repo: t.State.Open.Repo, Pull: t.State.Open.Pull, Round: t.State.Round, Party: i}
+		return n.askThread(t, b, p)
+	})
+}
+
+// askThread takes a press that no card offers.
+func (n *Node) askThread(t *core.Conversation, b thread.Binds, p presence.Proof) (api.Outcome, []core.Effect, error) {
+	effects, err := n.core.Ask(t.State.Ledger, b, string(p.Kind), n.wall())
+	if errors.Is(err, core.ErrEnded) {
+		err = fmt.Errorf("%s: %w", t.State.Ref(), api.ErrClosed)
 	}
-	claim, held := n.core.LeaveMain()
-	me := n.core.Roster().Name(n.id.Device())
-	switch {
-	case r.on_ && n.core.Main(n.wall()):
-		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " is the main computer already"}}
-		return nil
-	case r.on_:
-		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " is now the main computer", Next: "parley status"}}
-		return []core.Effect{n.core.TakeMain()}
-	case !held:
-		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " does not have the role"}}
-		return nil
+	if err != nil {
+		return api.Outcome{}, nil, err
 	}
-	r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " gives the role up", Next: "parley status"}}
-	return []core.Effect{claim}
+	text := "asked for " + core.PressText(b, n.core.PartyNames(t))
+	if !n.core.Main(n.wall()) {
+		text += "; the main computer carries it out"
+	}
+	return api.Outcome{Text: text, Next: "parley log -f"}, effects, nil
 }
 
 // SetMain takes the main-computer role or gives it up.
 func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outcome, error) {
-	return ask(a.n, ctx, role{on, p, make(chan shown[api.Outcome], 1)})
-}
-
-// scanNow lets the main computer look at GitHub at once.
-type scanNow struct{ to chan shown[api.Outcome] }
-
-func (s scanNow) reply() chan shown[api.Outcome] { return s.to }
-
-func (s scanNow) on(n *Node) []core.Effect {
-	if !n.core.Main(n.wall()) {
-		s.to <- shown[api.Outcome]{err: fmt.Errorf("scan: %w", api.ErrNotMain)}
-		return nil
-	}
-	s.to <- shown[api.Outcome]{value: api.Outcome{Text: "looking at GitHub now", Next: "parley log -f"}}
-	return n.core.ScanNow(n.wall())
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		if err := n.persons.Check(api.MainAct(on), p); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		claim, held := n.core.LeaveMain()
+		me := n.core.Roster().Name(n.id.Device())
+		switch {
+		case on && n.core.Main(n.wall()):
+			return api.Outcome{Text: me + " is the main computer already"}, nil, nil
+		case on:
+			return api.Outcome{Text: me + " is now the main computer", Next: "parley status"}, []core.Effect{n.core.TakeMain()}, nil
+		case !held:
+			return api.Outcome{Text: me + " does not have the role"}, nil, nil
+		}
+		return api.Outcome{Text: me + " gives the role up", Next: "parley status"}, []core.Effect{claim}, nil
+	})
 }
 
 // Scan starts a run over the pull requests. What a person has to see to first becomes a card (P10).
 func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
-	return ask(a.n, ctx, scanNow{make(chan shown[api.Outcome], 1)})
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		if !n.core.Main(n.wall()) {
+			return api.Outcome{}, nil, fmt.Errorf("scan: %w", api.ErrNotMain)
+		}
+		return api.Outcome{Text: "looking at GitHub now", Next: "parley log -f"}, n.core.ScanNow(n.wall()), nil
+	})
+}
+
+// Sync pauses the master sync of a repository, lets it go on, or runs it at once.
+func (a actor) Sync(ctx context.Context, slug string, how api.SyncHow) (api.Outcome, error) {
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		var effects []core.Effect
+		var names []string
+		for _, r := range n.cfg.Repositories {
+			if slug != "" && !strings.EqualFold(slug, r.Slug) {
+				continue
+			}
+			var some []core.Effect
+			if how == api.SyncNow {
+				some, _ = n.core.SyncNow(r.Slug, n.wall())
+			} else {
+				some, _ = n.core.Pause(r.Slug, how == api.SyncPause, n.wall())
+			}
+			effects, names = append(effects, some...), append(names, r.Slug)
+		}
+		if len(names) == 0 {
+			return api.Outcome{}, nil, fmt.Errorf("sync %s %s: %w", how, slug, api.ErrNoRepository)
+		}
+		words := map[api.SyncHow]string{
+			api.SyncNow: "bringing %s to its base branch", api.SyncResume: "the master sync of %s goes on",
+			api.SyncPause: "the master sync of %s is paused",
+		}
+		return api.Outcome{Text: fmt.Sprintf(words[how], strings.Join(names, ", ")), Next: "parley status"}, effects, nil
+	})
+}
+
+// Reroute reads again where the conversation goes.
+func (a actor) Reroute(ctx context.Context) (api.Outcome, error) {
+	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		if err := n.reroute(); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		effects := n.core.Handle(core.Routed{On: n.route.on()}, n.wall())
+		if n.core.Main(n.wall()) {
+			effects = append(effects, n.core.ScanNow(n.wall())...) // a card about a missing route goes away at once
+		}
+		return api.Outcome{Text: "the route counts from now on", Next: "parley status"}, effects, nil
+	})
 }
 
 // cardsKey keeps the inbox as last shown, for a home that is read without a node.
@@ -270,7 +332,10 @@ func (n *Node) saveCards() error {
 	if err != nil || string(value) == n.cards.saved {
 		return err
 	}
-	n.cards.saved = string(value)
 	_, err = n.store.Apply(disk.Batch{Put: []disk.Pair{{Key: []byte(cardsKey), Value: value}}})
+	if errors.Is(err, disk.ErrDiskLow) {
+		return nil // they are kept once there is space
+	}
+	n.cards.saved = string(value)
 	return err
 }

@@ -36,7 +36,7 @@ type Config struct {
 	// GitHub is where the repositories are.
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
-	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here; empty: none is woken on this computer."`
+	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
 	// Repositories are the checkouts that are looked after, one for each repository (D-10).

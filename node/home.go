@@ -28,6 +28,7 @@ import (
 //	fleet           id of the developer's fleet, in hexadecimal
 //	data/ledger     records
 //	mirrors/        bare copies of the repositories
+//	routes.toml     where the conversation goes, see [Route]
 //	desk/           scratch worktrees and tasks of the desk
 //	log.jsonl       what happened here
 //	lock, pid       who runs on it

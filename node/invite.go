@@ -132,30 +132,21 @@ func (n *Node) spend(id ledger.Invite) error {
 }
 
 // admit writes the records that make a computer one of the fleet, on the loop, and returns the roster.
-type admit struct {
-	device ledger.Device
-	add    *ledger.Add
-	name   string
-	to     chan shown[api.Outcome]
-}
-
-func (a admit) reply() chan shown[api.Outcome] { return a.to }
-
-func (a admit) on(n *Node) []core.Effect {
-	effects := n.append(core.Append{Ledger: n.fleet, Content: a.add, Deps: n.core.Roster().Heads})
-	if !n.core.Roster().Member(a.device) {
-		a.to <- shown[api.Outcome]{err: errors.New("the new computer's signature does not count")}
-		return effects
-	}
-	name := &ledger.Name{Device: a.device, Name: a.name}
-	effects = append(effects, n.append(core.Append{Ledger: n.fleet, Content: name, Deps: n.core.Roster().Heads})...)
-	a.to <- shown[api.Outcome]{}
-	return effects
-}
-
 func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error) {
-	add := &ledger.Add{Device: d, Invite: id, Accept: accept}
-	if _, err := ask(n, ctx, admit{d, add, name, make(chan shown[api.Outcome], 1)}); err != nil {
+	_, err := n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		effects, err := n.append(core.Append{
+			Ledger: n.fleet, Content: &ledger.Add{Device: d, Invite: id, Accept: accept}, Deps: n.core.Roster().Heads,
+		})
+		if err != nil {
+			return api.Outcome{}, nil, err
+		}
+		if !n.core.Roster().Member(d) {
+			return api.Outcome{}, effects, errors.New("the new computer's signature does not count")
+		}
+		more, err := n.append(core.Append{Ledger: n.fleet, Content: &ledger.Name{Device: d, Name: name}, Deps: n.core.Roster().Heads})
+		return api.Outcome{}, append(effects, more...), err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return n.store.Records(n.fleet)

@@ -36,9 +36,13 @@ func (n *Node) run(ctx context.Context) error {
 		case c := <-n.calls:
 			effects = n.answer(c)
 		case <-timer.C:
-			effects = n.core.Handle(n.tick(), n.wall())
+			effects = n.tick()
 		}
-		if err := n.perform(ctx, effects); err != nil {
+		err := n.perform(ctx, effects)
+		if errors.Is(err, disk.ErrDiskLow) {
+			err = n.readOnly()
+		}
+		if err != nil {
 			return err
 		}
 		if err := n.saveCards(); err != nil {
@@ -49,15 +53,41 @@ func (n *Node) run(ctx context.Context) error {
 }
 
 // tick is the passing of time, or a wake-up when more of it passed than the loop can have slept.
-func (n *Node) tick() core.Input {
-	now := n.wall()
+func (n *Node) tick() []core.Effect {
+	now, ran := n.wall(), time.Since(n.ticked)
 	slept := now.Sub(n.lastTick)
-	n.lastTick = now
+	n.lastTick, n.ticked = now, n.ticked.Add(ran)
+	var out []core.Effect
+	if low := n.store.Low(); low != n.low {
+		n.low = low
+		out = n.core.Handle(core.Space{Low: low}, now)
+	}
 	if slept > 2*tickMax+time.Minute {
 		n.mesh.SyncNow()
-		return core.Woke{}
+		out = append(out, n.core.Handle(core.Woke{}, now)...)
 	}
-	return core.Tick{}
+	return append(out, n.core.Handle(core.Tick{Ran: ran}, now)...)
+}
+
+// readOnly begins the time in which the disk is almost full. What was to follow a value that could not be
+// kept was not done; the core starts over from what is kept, and asks again once there is space.
+func (n *Node) readOnly() error {
+	n.low = true
+	n.newCore()
+	if err := n.restore(); err != nil {
+		return err
+	}
+	for _, w := range n.repos {
+		if w.repository().ID != 0 {
+			n.core.Handle(n.coreRepository(w), n.wall())
+		}
+	}
+	for _, e := range n.core.Handle(core.Space{Low: true}, n.wall()) {
+		if note, ok := e.(core.Note); ok {
+			n.log.add(note)
+		}
+	}
+	return nil
 }
 
 func (n *Node) sleep() time.Duration {
@@ -141,6 +171,8 @@ func (n *Node) meshEvent(e mesh.Event) []core.Effect {
 	case mesh.PeerUp:
 		n.rememberPeer(e.Device, e.Addrs)
 		return n.core.Handle(core.Peer{Device: e.Device}, n.wall())
+	case mesh.ClockOff, mesh.TwoIncarnations:
+		return n.core.Handle(core.Odd{Device: e.Device, Clock: e.Kind == mesh.ClockOff}, n.wall())
 	case mesh.Synced:
 		return n.core.Handle(core.Peer{Device: e.Device, Synced: e.Clean}, n.wall())
 	}
@@ -166,7 +198,11 @@ func (n *Node) perform(ctx context.Context, effects []core.Effect) error {
 			return err
 		}
 		if a, ok := e.(core.Append); ok {
-			effects = append(effects, n.append(a)...)
+			more, err := n.append(a)
+			if err != nil {
+				return err
+			}
+			effects = append(effects, more...)
 			continue
 		}
 		n.begin(ctx, e)
@@ -186,18 +222,21 @@ func (n *Node) flush(saves *disk.Batch) error {
 }
 
 // append seals, stores and only then publishes an own record, and folds it like anybody else's.
-func (n *Node) append(a core.Append) []core.Effect {
+func (n *Node) append(a core.Append) ([]core.Effect, error) {
 	r, err := n.seal(a)
 	if err == nil {
 		_, err = n.store.Apply(disk.Batch{Records: []*ledger.Record{r}})
 	}
+	if errors.Is(err, disk.ErrDiskLow) {
+		return nil, err
+	}
 	if err != nil {
-		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall())
+		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall()), nil
 	}
 	if err := n.mesh.Publish(r); err != nil {
 		n.slog.Debug("publish", "record", r.ID.String(), "error", err)
 	}
-	return n.hear(a.Ledger)
+	return n.hear(a.Ledger), nil
 }
 
 // seal makes the next record of this process's chain in a ledger.

@@ -32,6 +32,7 @@ const workersMax = 4
 type Node struct {
 	home     Home
 	cfg      Config
+	route    routing
 	id       mesh.Identity
 	fleet    ledger.TID
 	inc      ledger.Incarnation
@@ -53,7 +54,9 @@ type Node struct {
 	slots    chan struct{}
 	cards    cardBox
 	stopped  chan struct{} // closed when the loop has ended
-	lastTick time.Time
+	lastTick time.Time     // wall clock
+	ticked   time.Time     // with the reading of a clock that nobody can set
+	low      bool          // the disk is almost full
 }
 
 // start opens everything a node needs. Whatever it opened is closed again when it fails.
@@ -73,9 +76,12 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 	if n.wall == nil {
 		n.wall = func() time.Time { return time.Now().Round(0) }
 	}
-	n.lastTick = n.wall()
+	n.lastTick, n.ticked = n.wall(), time.Now()
 	if _, err := rand.Read(n.inc[:]); err != nil {
 		return nil, fmt.Errorf("draw an incarnation: %v", err)
+	}
+	if err := n.reroute(); err != nil {
+		return nil, err
 	}
 	if n.id, err = mesh.LoadOrCreate(rc.Home.IdentityPath()); err != nil {
 		return nil, err
@@ -109,19 +115,14 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	if n.gh, err = github.New(n.cfg.GitHub.endpoint()); err != nil {
 		return err
 	}
-	var slugs []string
 	for i := range n.cfg.Repositories {
 		w, err := n.openWorkspace(ctx, &n.cfg.Repositories[i])
 		if err != nil {
 			return err
 		}
 		n.repos = append(n.repos, w)
-		slugs = append(slugs, w.slug)
 	}
-	n.core = core.New(core.Config{
-		Device: n.id.Device(), Fleet: n.fleet, Slugs: slugs, Desk: len(n.cfg.Desk.Argv) > 0,
-		Timers: n.cfg.Timers.contract(), Every: n.cfg.Timers.every(),
-	})
+	n.newCore()
 	if err := n.restore(); err != nil {
 		return err
 	}
@@ -135,6 +136,18 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	}
 	n.mesh.SetMembers(n.core.Roster().Devices())
 	return nil
+}
+
+// newCore makes a core that knows nothing yet.
+func (n *Node) newCore() {
+	var slugs []string
+	for _, w := range n.repos {
+		slugs = append(slugs, w.slug)
+	}
+	n.core = core.New(core.Config{
+		Device: n.id.Device(), Fleet: n.fleet, Slugs: slugs, Desk: n.route.on(),
+		Timers: n.cfg.Timers.contract(), Every: n.cfg.Timers.every(),
+	})
 }
 
 // restore gives the core what was saved and what the ledger holds.

@@ -95,6 +95,9 @@ func (s *still) Threads() ([]api.ThreadLine, error) { return s.view.threads(), n
 // Thread shows one conversation.
 func (s *still) Thread(ref string) (api.Thread, error) { return s.view.thread(strings.TrimSpace(ref)) }
 
+// Why answers why something is as it is.
+func (s *still) Why(subject string) (api.Why, error) { return s.view.why(subject) }
+
 // Inbox lists the cards as they were last shown.
 func (s *still) Inbox() ([]api.Card, error) {
 	value, err := s.store.Get([]byte(cardsKey))

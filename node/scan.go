@@ -26,14 +26,12 @@ func (n *Node) scan(ctx context.Context, e core.Scan) core.Input {
 	if w == nil {
 		return out
 	}
-	if len(n.cfg.Desk.Argv) == 0 {
-		out.Missing = append(out.Missing, core.Missing{What: "no session routes the conversation sync-conflicts here", Fix: "set [desk] argv in " + n.home.ConfigPath()})
-	}
+	out.Missing = n.route.missing()
 	ctx, cancel := context.WithTimeout(ctx, scanBudget)
 	defer cancel()
-	s := scanning{n: n, w: w, e: e}
+	s := scanning{n: n, w: w, e: e, untold: map[uint64]string{}}
 	err := s.run(ctx, len(out.Missing) == 0)
-	out.Open = s.open
+	out.Open, out.Untold = s.open, s.untold
 	if missing, ok := n.missing(err); ok {
 		out.Missing = append(out.Missing, missing...)
 	} else if err != nil {
@@ -53,10 +51,11 @@ func (n *Node) workspaceNamed(slug string) *workspace {
 
 // scanning is one run.
 type scanning struct {
-	n    *Node
-	w    *workspace
-	e    core.Scan
-	open []uint64
+	n      *Node
+	w      *workspace
+	e      core.Scan
+	open   []uint64
+	untold map[uint64]string // by pull request: why git could not tell
 }
 
 func (s *scanning) run(ctx context.Context, mayOpen bool) error {
@@ -114,10 +113,12 @@ func (s *scanning) tryAll(ctx context.Context, repo core.Repository, wanted []gi
 			return nil // the next run takes up the rest: what has a verdict is not tried again
 		}
 		if head := fetched.Heads[uint64(p.Number)]; string(head) != p.HeadOID {
-			continue // GitHub's list and its branches disagree: next run
+			s.untold[uint64(p.Number)] = "GitHub's list and its branches disagree; it is catching up"
+			continue
 		}
 		trial, err := s.try(ctx, repo, p, fetched.Base)
 		if err != nil {
+			s.untold[uint64(p.Number)] = err.Error()
 			first = errors.Join(first, err)
 			continue
 		}
@@ -191,27 +192,4 @@ func (n *Node) made(ctx context.Context, repo, pull uint64, head ledger.OID) boo
 		}
 	}
 	return false
-}
-
-// syncMaster brings the checkout to the base branch as GitHub has it.
-func (n *Node) syncMaster(ctx context.Context, e core.SyncMaster) core.Input {
-	out := core.MasterSynced{Slug: e.Slug}
-	w := n.workspaceNamed(e.Slug)
-	if w == nil {
-		return out
-	}
-	fetched, err := w.fetch(ctx)
-	if err != nil {
-		out.Err = err.Error()
-		return out
-	}
-	known := func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, fetched.Base, 0, path) }
-	hold := func(path string) bool { return slices.Contains(e.Hold, path) }
-	res, err := w.checkout.FastForward(ctx, w.baseBranch(), fetched.Base, w.mirror, hold, known)
-	if err != nil {
-		out.Err = err.Error()
-		return out
-	}
-	out.Tip, out.Moved, out.Kept, out.Why = oid(fetched.Base), res.Moved, res.Kept, res.Why
-	return out
 }

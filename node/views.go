@@ -91,16 +91,28 @@ func (v viewer) repository(r core.RepoState, c RepositoryConfig) api.Repository 
 		out.State = "not looked at: no node runs"
 	case r.ID == 0:
 		out.State = "GitHub has not answered yet"
-	case r.MasterWhy != "":
-		out.State = "stays where it is: " + r.MasterWhy
-	case len(r.Kept) > 0:
-		out.State = fmt.Sprintf("at %s, with own copies of %s", r.MasterTip.Short(), strings.Join(r.Kept, ", "))
-	case r.MasterTip != "":
-		out.State = "at " + r.MasterTip.Short() + ", as on GitHub"
+	case r.Paused:
+		out.State = "paused: parley sync resume " + c.Slug
+	case r.Master.Why != "":
+		out.State = "stays where it is: " + r.Master.Why
+	case len(r.Master.Kept) > 0:
+		out.State = fmt.Sprintf("at %s, with own copies of %s", r.Master.To.Short(), keptPaths(r.Master.Kept))
+	case r.Master.To != "" && r.Master.To != r.Master.Tip:
+		out.State = fmt.Sprintf("at %s: %s of GitHub and own commits together", r.Master.To.Short(), r.Master.Tip.Short())
+	case r.Master.Tip != "":
+		out.State = "at " + r.Master.Tip.Short() + ", as on GitHub"
 	default:
 		out.State = "not brought up to date yet"
 	}
 	return out
+}
+
+func keptPaths(kept []core.KeptOwn) string {
+	var out []string
+	for _, k := range kept {
+		out = append(out, k.Path)
+	}
+	return strings.Join(out, ", ")
 }
 
 func (v viewer) threads() []api.ThreadLine {
@@ -249,7 +261,7 @@ func (v viewer) card(c core.Card) api.Card {
 	switch {
 	case c.Binds != nil:
 		out.Verb, out.Action, out.Binds = "approve", c.Binds.Action, bindsText(*c.Binds)
-		out.Button = "Approve the " + c.Binds.Action
+		out.Button = buttonText(*c.Binds)
 		out.Command = fmt.Sprintf("parley approve %s %s", c.Ref, c.Binds.Action)
 	case c.Code == "C8":
 		out.Verb, out.Button, out.Command = "main on", "Make this the main computer", "parley main on"
@@ -263,10 +275,25 @@ func (v viewer) card(c core.Card) api.Card {
 	return out
 }
 
+func buttonText(b thread.Binds) string {
+	switch b.Action {
+	case "round":
+		return "Give the agents another round"
+	case "fork":
+		return "Go on"
+	}
+	return "Approve the " + b.Action
+}
+
 // bindsText is exactly what an approval is for, in a form that is signed.
 func bindsText(b thread.Binds) string {
-	if b.Action == "push" {
+	switch b.Action {
+	case "push":
 		return fmt.Sprintf("push %s to branch %s of pull request %d in repository %d, exactly from %s", b.New, b.Ref, b.Pull, b.Repo, b.Old)
+	case "round":
+		return fmt.Sprintf("another round of agent turns after round %d for pull request %d in repository %d", b.Round+1, b.Pull, b.Repo)
+	case "fork":
+		return fmt.Sprintf("going on with pull request %d in repository %d in spite of two histories of %s", b.Pull, b.Repo, b.Devices)
 	}
 	return fmt.Sprintf("merge pull request %d in repository %d into %s, exactly at %s", b.Pull, b.Repo, b.Ref, b.New)
 }

@@ -98,6 +98,7 @@ func texts(args []string) []any {
 var groups = map[string]string{
 	"main":   "switch the main computer's role",
 	"thread": "look into a conversation",
+	"sync":   "keep the checkouts at their base branches",
 }
 
 // root is the whole command tree, made from the table of verbs.
@@ -184,7 +185,21 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "inbox":
 		c.RunE = a.inbox
 	case "approve":
-		c.Use, c.Args, c.RunE = "approve REF push|merge", arguments("REF", "push|merge"), a.approve
+		c.Use, c.Args, c.RunE = "approve REF ACTION", arguments("REF", "ACTION"), a.approve
+	case "why":
+		a.whyCommand(c)
+	case "close":
+		c.Use, c.Args, c.RunE = "close REF", arguments("REF"), a.closeThread
+	case "assign":
+		c.Use, c.Args, c.RunE = "assign REF COMPUTER", arguments("REF", "COMPUTER"), a.assign
+	case "sync now":
+		a.syncs(api.SyncNow)(c)
+	case "sync pause":
+		a.syncs(api.SyncPause)(c)
+	case "sync resume":
+		a.syncs(api.SyncResume)(c)
+	case "route":
+		a.routeCommand(c)
 	case "threads":
 		c.RunE = a.threads
 	case "thread show":

@@ -147,10 +147,15 @@ func examineRepository(ctx context.Context, home node.Home, config node.Config, 
 }
 
 func examineDesk(home node.Home, config node.Config) check {
-	if len(config.Desk.Argv) == 0 {
-		return check{Name: "desk", Text: "no agent handles conversations here", Mend: "set argv of [desk] in " + home.ConfigPath()}
+	route, err := home.Route()
+	if err != nil {
+		return bad("desk", api.WithHint(err, "remove "+home.RoutesPath()+", then run parley route"))
 	}
-	return good("desk", strings.Join(config.Desk.Argv, " "))
+	argv := route.Resolve(config.Desk).Argv
+	if len(argv) == 0 {
+		return check{Name: "desk", Text: "no agent handles conversations here", Mend: "parley route " + node.SyncConflicts + " -- COMMAND"}
+	}
+	return good("desk", commandLine(argv))
 }
 
 func examineNode(home node.Home) check {

@@ -37,8 +37,8 @@ func (a *app) tell(o api.Outcome) {
 
 func (a *app) approve(c *cobra.Command, args []string) error {
 	ref, action := args[0], args[1]
-	if !slices.Contains([]string{"push", "merge"}, action) {
-		return usage(c, fmt.Sprintf("%q is neither push nor merge", action))
+	if !slices.Contains([]string{"push", "merge", "round", "fork"}, action) {
+		return usage(c, fmt.Sprintf("%q is no action; the actions are push, merge, round and fork, as the inbox names them", action))
 	}
 	home, client, err := a.running()
 	if err != nil {

@@ -241,3 +241,6 @@ func (s *Store) room() error {
 	}
 	return nil
 }
+
+// Low reports whether the disk is almost full, so that a write would be refused.
+func (s *Store) Low() bool { return errors.Is(s.room(), ErrDiskLow) }

@@ -14,6 +14,22 @@ func ApproveAct(c Card) presence.Act {
 	return presence.Act{Verb: "approve", Thread: c.Thread, Binds: c.Binds}
 }
 
+// CloseAct is ending the conversation with this ledger id.
+func CloseAct(thread string) presence.Act {
+	return presence.Act{Verb: "close", Thread: thread, Binds: "end the conversation"}
+}
+
+// AssignAct is letting the named computer build the final of a conversation.
+func AssignAct(thread, party string) presence.Act {
+	return presence.Act{Verb: "assign", Thread: thread, Binds: "the final shall be built by " + party}
+}
+
+// RestoreAct is putting a kept file back.
+func RestoreAct(id string) presence.Act { return presence.Act{Verb: "kept restore", Binds: id} }
+
+// UndoAct is undoing one change that parley made in a checkout.
+func UndoAct(id string) presence.Act { return presence.Act{Verb: "op undo", Binds: id} }
+
 // MainAct is switching the main computer's role on or off here.
 func MainAct(on bool) presence.Act {
 	if on {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -23,15 +24,35 @@ func (s *Server) answers(verb string) answer {
 	case "challenge":
 		return s.challenge
 	case "approve":
-		return s.approve
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
+			return s.Actor.Approve(ctx, in.Card, in.Proof)
+		})
 	case "main on":
 		return s.setMain(true)
 	case "main off":
 		return s.setMain(false)
+	case "why":
+		return func(r *http.Request) (reply, error) {
+			return s.Reader.Why(strings.TrimSpace(r.URL.Query().Get("about")))
+		}
+	case "close":
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Actor.End(ctx, in.Ref, in.Proof) })
+	case "assign":
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
+			return s.Actor.Assign(ctx, in.Ref, in.Party, in.Proof)
+		})
+	case "sync pause":
+		return s.sync(SyncPause)
+	case "sync resume":
+		return s.sync(SyncResume)
+	case "sync now":
+		return s.sync(SyncNow)
+	case "reroute":
+		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
 	case "scan":
 		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
 	case "invite":
-		return s.invite
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Inviter.Invite(ctx, in.Proof) })
 	case "invite await":
 		return s.awaitInvite
 	case "invite confirm":
@@ -106,30 +127,25 @@ func (s *Server) challenge(r *http.Request) (reply, error) {
 	return nonceReply{Nonce: nonce}, err
 }
 
-func (s *Server) approve(r *http.Request) (reply, error) {
-	in, err := read[personRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	return s.Actor.Approve(r.Context(), in.Card, in.Proof)
-}
-
-func (s *Server) setMain(on bool) answer {
+// person reads a person's request for an act.
+func (s *Server) person(act func(context.Context, personRequest) (reply, error)) answer {
 	return func(r *http.Request) (reply, error) {
 		in, err := read[personRequest](r)
 		if err != nil {
 			return nil, err
 		}
-		return s.Actor.SetMain(r.Context(), on, in.Proof)
+		return act(r.Context(), in)
 	}
 }
 
-func (s *Server) invite(r *http.Request) (reply, error) {
-	in, err := read[personRequest](r)
-	if err != nil {
-		return nil, err
+func (s *Server) setMain(on bool) answer {
+	return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Actor.SetMain(ctx, on, in.Proof) })
+}
+
+func (s *Server) sync(how SyncHow) answer {
+	return func(r *http.Request) (reply, error) {
+		return s.Actor.Sync(r.Context(), strings.TrimSpace(r.URL.Query().Get("repository")), how)
 	}
-	return s.Inviter.Invite(r.Context(), in.Proof)
 }
 
 func (s *Server) awaitInvite(r *http.Request) (reply, error) {

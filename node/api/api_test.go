@@ -84,7 +84,7 @@ func TestTheTableOfVerbsIsWhole(t *testing.T) {
 }
 
 func TestWhatADocumentReservesForAPersonNeedsOne(t *testing.T) { // D-24
-	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve"} {
+	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign"} {
 		if api.VerbNamed(name).Who != api.Person {
 			t.Errorf("%s is open to agents", name)
 		}
@@ -150,6 +150,26 @@ func TestAnApprovalIsForWhatTheCardSaysAndOnce(t *testing.T) { // P15, D-24
 	}
 }
 
+func TestAConversationIsEndedAndHandedOnByAPersonWhoNamedIt(t *testing.T) { // D-24
+	s := serve(t)
+	line := api.ThreadLine{ID: "a1", Ref: "acme/shop#42"}
+	if _, err := s.client.End(t.Context(), line, s.signer); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.client.Assign(t.Context(), line, "laptop", s.signer); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"close", "assign laptop"}; !reflect.DeepEqual(s.did, want) {
+		t.Errorf("the node did %v, want %v", s.did, want)
+	}
+	if out, err := s.client.Sync(t.Context(), "acme/shop", api.SyncPause); err != nil || out.Text != "pause acme/shop" {
+		t.Errorf("%+v %v", out, err)
+	}
+	if out, err := s.client.Reroute(t.Context()); err != nil || out.Text != "rerouted" {
+		t.Errorf("%+v %v", out, err)
+	}
+}
+
 func TestAProofThatWasSeenCannotBeSentAgain(t *testing.T) { // D-24
 	s := serve(t)
 	act := api.MainAct(true)
@@ -207,6 +227,7 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 	same(t, "threads", s.threads)(s.client.Threads())
 	same(t, "thread", s.thread)(s.client.Thread("acme/shop#42"))
 	same(t, "inbox", s.cards)(s.client.Inbox())
+	same(t, "why", api.Why{Subject: "acme/shop#42", Answer: "because", Facts: api.List[api.Fact]{{About: "a", Text: "b"}}})(s.client.Why("acme/shop#42"))
 	same(t, "log", s.lines[1:])(s.client.Log(0, 1))
 	same(t, "log after", s.lines[1:])(s.client.Log(1, 5))
 	if _, err := s.client.Thread("acme/shop#43"); api.Explain(err).Code != "no-such-thread" {
@@ -378,7 +399,7 @@ func TestEveryErrorHasACodeOfItsOwn(t *testing.T) {
 	seen := map[string]error{}
 	for _, err := range []error{
 		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNotMain,
-		api.ErrContested, api.ErrClosed, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists,
+		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists,
 		api.ErrHomeInUse, api.ErrHomeSpoiled, api.ErrConfig, api.ErrDemoHome, api.ErrNotRepository, api.ErrPortTaken,
 		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,
 		presence.ErrStale, presence.ErrReplayed, presence.ErrOtherAct, presence.ErrSignature, presence.ErrBusy,

@@ -65,6 +65,11 @@ func (c *Client) Log(after uint64, max int) ([]LogLine, error) {
 	return get[[]LogLine](c, "log", url.Values{"after": {number64(after)}, "max": {strconv.Itoa(max)}})
 }
 
+// Why implements [Reader].
+func (c *Client) Why(subject string) (Why, error) {
+	return get[Why](c, "why", url.Values{"about": {subject}})
+}
+
 // Follow is [Client.Log], but waits up to 25 seconds for a line; none came when it returns no line.
 func (c *Client) Follow(ctx context.Context, after uint64) ([]LogLine, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitMax+readTimeout)
@@ -79,13 +84,37 @@ type Prover interface {
 
 // Approve approves what a card asks for.
 func (c *Client) Approve(ctx context.Context, card Card, by Prover) (Outcome, error) {
-	return act[Outcome](ctx, c, request{verb: "approve", card: card.Key}, ApproveAct(card), by)
+	return act[Outcome](ctx, c, request{verb: "approve", person: personRequest{Card: card.Key}}, ApproveAct(card), by)
 }
 
 // SetMain switches the main computer's role.
 func (c *Client) SetMain(ctx context.Context, on bool, by Prover) (Outcome, error) {
 	a := MainAct(on)
 	return act[Outcome](ctx, c, request{verb: a.Verb}, a, by)
+}
+
+// End ends a conversation.
+func (c *Client) End(ctx context.Context, t ThreadLine, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "close", person: personRequest{Ref: t.ID}}, CloseAct(t.ID), by)
+}
+
+// Assign lets a named computer build the final.
+func (c *Client) Assign(ctx context.Context, t ThreadLine, party string, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "assign", person: personRequest{Ref: t.ID, Party: party}}, AssignAct(t.ID, party), by)
+}
+
+// Sync pauses a master sync, lets it go on, or runs it.
+func (c *Client) Sync(ctx context.Context, slug string, how SyncHow) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return call[Outcome](ctx, c, request{verb: "sync " + string(how), query: url.Values{"repository": {slug}}})
+}
+
+// Reroute tells the node that the route was changed.
+func (c *Client) Reroute(ctx context.Context) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return call[Outcome](ctx, c, request{verb: "reroute"})
 }
 
 // Scan starts a run over the pull requests.
@@ -122,11 +151,11 @@ func (c *Client) CancelInvite(ctx context.Context, id string) (Outcome, error) {
 
 // request is one call in the making.
 type request struct {
-	verb  string
-	id    string
-	query url.Values
-	body  []byte
-	card  string // of a person's request
+	verb   string
+	id     string
+	query  url.Values
+	body   []byte
+	person personRequest
 }
 
 func get[T any](c *Client, verb string, query url.Values) (T, error) {
@@ -150,7 +179,8 @@ func act[T any](ctx context.Context, c *Client, r request, a presence.Act, by Pr
 		return none, err
 	}
 	a.Nonce = given.Nonce
-	if r.body, err = json.Marshal(personRequest{Card: r.card, Proof: by.Prove(a)}); err != nil {
+	r.person.Proof = by.Prove(a)
+	if r.body, err = json.Marshal(r.person); err != nil {
 		return none, err
 	}
 	return call[T](ctx, c, r)

@@ -100,6 +100,29 @@ func (m *memory) SetMain(_ context.Context, on bool, p presence.Proof) (api.Outc
 	return m.act(api.MainAct(on).Verb, api.MainAct(on), p)
 }
 
+func (m *memory) Why(subject string) (api.Why, error) {
+	if subject == "" {
+		return api.Why{}, api.ErrNoThread
+	}
+	return api.Why{Subject: subject, Answer: "because", Facts: api.List[api.Fact]{{About: "a", Text: "b"}}}, nil
+}
+
+func (m *memory) End(_ context.Context, ref string, p presence.Proof) (api.Outcome, error) {
+	return m.act("close", api.CloseAct(ref), p)
+}
+
+func (m *memory) Assign(_ context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
+	return m.act("assign "+party, api.AssignAct(ref, party), p)
+}
+
+func (m *memory) Sync(_ context.Context, slug string, how api.SyncHow) (api.Outcome, error) {
+	return api.Outcome{Text: string(how) + " " + slug}, nil
+}
+
+func (m *memory) Reroute(context.Context) (api.Outcome, error) {
+	return api.Outcome{Text: "rerouted"}, nil
+}
+
 func (m *memory) Scan(context.Context) (api.Outcome, error) {
 	return api.Outcome{}, fmt.Errorf("scan: %w", api.ErrNotMain)
 }

@@ -42,6 +42,9 @@ var (
 	ErrBusy          = errors.New("too many requests at once")
 	ErrNoThread      = errors.New("no such conversation")
 	ErrNoCard        = errors.New("nothing in the inbox asks for this")
+	ErrNoParty       = errors.New("no such computer takes part")
+	ErrNoRepository  = errors.New("no such repository is set up here")
+	ErrNoKept        = errors.New("nothing kept or done here has this id")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
 	ErrNotMain       = errors.New("this is not the main computer")
 	ErrContested     = errors.New("two computers claim to be the main computer")
@@ -90,6 +93,9 @@ var faults = []struct {
 	{ErrBusy, "busy", http.StatusServiceUnavailable, ExitError, again},
 	{ErrNoThread, "no-such-thread", http.StatusNotFound, ExitError, "run parley threads"},
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
+	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
+	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
+	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
 	{ErrNotMain, "not-main", http.StatusConflict, ExitError, "run parley main on, if this is the computer that publishes"},
 	{ErrContested, "contested", http.StatusConflict, ExitError, "run parley main off on one of them"},

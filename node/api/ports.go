@@ -14,6 +14,8 @@ type Reader interface {
 	// Thread finds a conversation by its ref or by the start of its id, wires included; [ErrNoThread].
 	Thread(ref string) (Thread, error)
 	Inbox() ([]Card, error)
+	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread].
+	Why(subject string) (Why, error)
 	// Log returns up to max lines with a Seq above after, oldest first. With after 0 they are the last ones.
 	Log(after uint64, max int) ([]LogLine, error)
 }
@@ -25,9 +27,27 @@ type Actor interface {
 	// Approve approves what the card with this key asks for now; [ErrNoCard].
 	Approve(ctx context.Context, cardKey string, p presence.Proof) (Outcome, error)
 	SetMain(ctx context.Context, on bool, p presence.Proof) (Outcome, error)
+	// End ends a conversation; [ErrNoThread], [ErrClosed].
+	End(ctx context.Context, ref string, p presence.Proof) (Outcome, error)
+	// Assign lets a named computer build the final; [ErrNoThread], [ErrClosed], [ErrNoParty].
+	Assign(ctx context.Context, ref, party string, p presence.Proof) (Outcome, error)
+	// Sync pauses the master sync of a repository, lets it go on, or runs it at once. slug "" is every one.
+	Sync(ctx context.Context, slug string, how SyncHow) (Outcome, error)
+	// Reroute reads again where the conversation goes, after it was changed.
+	Reroute(ctx context.Context) (Outcome, error)
 	// Scan starts a run over the pull requests; [ErrNotMain] elsewhere than on the main computer.
 	Scan(ctx context.Context) (Outcome, error)
 }
+
+// SyncHow is what shall happen to a master sync.
+type SyncHow string
+
+// What can happen to it.
+const (
+	SyncPause  SyncHow = "pause"
+	SyncResume SyncHow = "resume"
+	SyncNow    SyncHow = "now"
+)
 
 // Inviter lets computers join.
 type Inviter interface {

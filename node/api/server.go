@@ -120,7 +120,10 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 
 // personRequest is the body of every person's verb.
 type personRequest struct {
-	Card  string         `json:"card,omitempty"` // approve: key of the card
+	Card  string         `json:"card,omitempty"`  // approve: key of the card
+	Ref   string         `json:"ref,omitempty"`   // close, assign: the conversation
+	Party string         `json:"party,omitempty"` // assign: name of the computer
+	ID    string         `json:"id,omitempty"`    // kept restore, op undo
 	Proof presence.Proof `json:"proof"`
 }
 
@@ -195,6 +198,7 @@ func (Invitation) reply()  {}
 func (InviteState) reply() {}
 func (nonceReply) reply()  {}
 func (List[T]) reply()     {}
+func (Why) reply()         {}
 func (faultReply) reply()  {}
 
 type nonceReply struct {

@@ -74,9 +74,24 @@ var Verbs = []Verb{
 		Help: "Each card says what is asked, why, and the command that answers it.",
 	},
 	{
-		Name: "approve", Summary: "approve one push or one merge", Who: Person, Where: Node, Method: "POST", Path: "/v1/approve",
-		Help: "Approves exactly what the card in the inbox says, once. Approving the push of a conflict does not approve\n" +
-			"its merge, and neither approves anything of another conflict.",
+		Name: "approve", Summary: "press what one card asks for", Who: Person, Where: Node, Method: "POST", Path: "/v1/approve",
+		Help: "Agrees to exactly what the card in the inbox says, once: a push, a merge, another round of agent turns,\n" +
+			"or going on in spite of two histories. Approving the push of a conflict does not approve its merge, and\n" +
+			"neither approves anything of another conflict.",
+	},
+	{
+		Name: "why", Summary: "say why something is as it is", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/why",
+		Help: "ABOUT is a conversation (acme/shop#42), a pull request, or a file of a checkout. The answer says what is\n" +
+			"waited for, since when, by whom, and what happens next at which time; for a file, what it should hold here\n" +
+			"and who decides that.",
+	},
+	{
+		Name: "close", Summary: "end a conversation", Who: Person, Where: Node, Method: "POST", Path: "/v1/close",
+		Help: "The files stay as they are. A pull request that still conflicts is opened again at the next scan.",
+	},
+	{
+		Name: "assign", Summary: "let another computer build the final", Who: Person, Where: Node, Method: "POST", Path: "/v1/assign",
+		Help: "The named computer has a fresh 24 hours and a new round of agent turns.",
 	},
 	{
 		Name: "threads", Summary: "list the conversations", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/threads",
@@ -94,6 +109,25 @@ var Verbs = []Verb{
 		Name: "scan", Summary: "look for conflicting pull requests now", Who: Agent, Where: Node, Method: "POST", Path: "/v1/scan",
 		Help: "The main computer does so every 15 minutes by itself.",
 	},
+	{
+		Name: "sync now", Summary: "bring the checkouts to their base branches", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/now",
+		Help: "Every computer does so every few minutes by itself. Without SLUG it is done for every repository.",
+	},
+	{
+		Name: "sync pause", Summary: "leave the checkout of a repository alone", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/pause",
+		Help: "Conversations about pull requests go on, and what they agree about is still taken.",
+	},
+	{
+		Name: "sync resume", Summary: "let the master sync go on", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/resume",
+	},
+	{
+		Name: "route", Summary: "say who handles the conversation here", Who: Agent, Where: Local,
+		Help: "parley route                                 shows where sync-conflicts goes\n" +
+			"parley route sync-conflicts -- COMMAND ...   wakes this command; {task} stands for the file with the task\n" +
+			"parley route sync-conflicts off              wakes nothing on this computer\n" +
+			"parley route sync-conflicts on               wakes the command again",
+	},
+	{Name: "reroute", Summary: "read the route again", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/reroute"},
 	{
 		Name: "doctor", Summary: "check what parley needs", Who: Agent, Where: Local, Reads: true,
 		Help: "One row per check; a fault comes with the command that mends it. The exit status is 1 on a fault.",

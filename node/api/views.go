@@ -134,6 +134,45 @@ type Card struct {
 	Command string    `json:"command"` // the command that acts
 }
 
+// Why is the plain answer to why something is as it is.
+type Why struct {
+	Subject string     `json:"subject"` // what was asked about
+	Answer  string     `json:"answer"`  // one sentence
+	Facts   List[Fact] `json:"facts"`
+	Next    time.Time  `json:"next,omitzero"` // when something happens by itself
+	Thread  string     `json:"thread"`        // ledger id of the conversation that decides; "" none
+}
+
+// Fact is one line of an answer.
+type Fact struct {
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+// KeptFile is content that parley took out of a checkout. It stays for 90 days (D-22).
+type KeptFile struct {
+	ID         string    `json:"id"`
+	Repository string    `json:"repository"`
+	Path       string    `json:"path"`
+	At         time.Time `json:"at"`
+	Why        string    `json:"why"`
+	File       string    `json:"file"`    // where it lies
+	Changed    bool      `json:"changed"` // a program that had it open wrote to it afterwards
+}
+
+// Operation is one change that parley made in a checkout.
+type Operation struct {
+	ID         string       `json:"id"`
+	Repository string       `json:"repository"`
+	At         time.Time    `json:"at"`
+	Kind       string       `json:"kind"`
+	Why        string       `json:"why"`
+	Paths      List[string] `json:"paths"`
+	From       string       `json:"from"` // commit that the base branch stood at; "" when it did not move
+	To         string       `json:"to"`
+	Undone     bool         `json:"undone"`
+}
+
 // LogLine is one thing that happened here.
 type LogLine struct {
 	Seq    uint64    `json:"seq"` // counts up from 1, over restarts too

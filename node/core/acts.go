@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -16,98 +15,9 @@ import (
 var (
 	ErrNoCard    = errors.New("there is no such card")
 	ErrStaleCard = errors.New("the card has changed since it was shown")
+	ErrNotMain   = errors.New("this computer does not act as the main computer")
+	ErrEnded     = errors.New("the conversation has ended")
 )
-
-// Card is one card of the inbox. Key is stable while the matter stands.
-type Card struct {
-	thread.Card
-	Key    string
-	Thread ledger.TID
-	Ref    string
-	Slug   string
-	Pull   uint64
-	Fixes  []Missing // C1: everything that is missing, each with its fix
-}
-
-// Cards is the inbox: each matter once, each going away by itself when it is settled.
-func (c *Core) Cards() []Card {
-	var out []Card
-	for _, slug := range c.cfg.Slugs {
-		out = append(out, c.repoCards(c.repos[slug])...)
-	}
-	if role, _ := c.roster.Main(); role == lanes.RoleContested {
-		out = append(out, c.contested())
-	}
-	for _, tid := range c.order() {
-		t := c.threads[tid]
-		for _, card := range t.Cards {
-			out = append(out, Card{Card: card, Key: card.Code + "/" + tid.Short(), Thread: tid, Ref: t.State.Ref()})
-		}
-		if kept := t.keptOwn(); len(kept) > 0 {
-			out = append(out, Card{Key: "C9/" + tid.Short(), Thread: tid, Ref: t.State.Ref(), Card: thread.Card{
-				Code:  "C9",
-				Title: "Own copies stay after the final of " + t.State.Ref(), What: "this computer kept its own copy of " + strings.Join(kept, ", "),
-				Why: "they hold work that is nowhere else; bring it together with master when you like",
-			}})
-		}
-	}
-	return out
-}
-
-func (c *Core) repoCards(r *repo) []Card {
-	var out []Card
-	if len(r.Missing) > 0 {
-		card := Card{Key: "C1/" + r.Slug, Slug: r.Slug, Fixes: r.Missing, Card: thread.Card{
-			Code:  "C1",
-			Title: "Something that " + r.Slug + " needs is missing", Why: "nothing opens until it is fixed",
-		}}
-		for i, m := range r.Missing {
-			if i > 0 {
-				card.What += "; "
-			}
-			card.What += m.What
-		}
-		out = append(out, card)
-	}
-	for _, n := range pulls(r.verdicts) {
-		if v := r.verdicts[n]; v.Verdict == VerdictPerson {
-			ref := fmt.Sprintf("%s#%d", r.Slug, n)
-			out = append(out, Card{Key: fmt.Sprintf("C4/%s/%d", r.Slug, n), Slug: r.Slug, Pull: n, Ref: ref, Card: thread.Card{
-				Code:  "C4",
-				Title: ref + " needs a person to settle it", What: v.Title, Why: v.Reason,
-			}})
-		}
-	}
-	return out
-}
-
-func (c *Core) contested() Card {
-	card := Card{Key: "C8", Card: thread.Card{
-		Code: "C8", Title: "Two computers claim to be the main computer",
-		Why: "until one is chosen nothing is opened, finished or written to GitHub",
-	}}
-	for i, claim := range c.roster.Live {
-		if i > 0 {
-			card.What += " and "
-		}
-		card.What += c.roster.Name(claim.Device)
-	}
-	return card
-}
-
-// keptOwn lists the files whose own copy stayed after a verified final.
-func (t *Conversation) keptOwn() []string {
-	if t.State.Final == nil || t.Look.Final != thread.Yes || !t.Look.OnBase {
-		return nil
-	}
-	var out []string
-	for i, f := range t.Look.Files {
-		if f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable {
-			out = append(out, string(t.State.Open.Files[i].Path))
-		}
-	}
-	return out
-}
 
 // Card finds a card of the inbox.
 func (c *Core) Card(key string) (Card, bool) {
@@ -130,6 +40,9 @@ func (c *Core) Approve(key string, shown thread.Binds, proof string, now time.Ti
 		return nil, fmt.Errorf("approve %s: %w", key, ErrStaleCard)
 	}
 	t := c.threads[card.Thread]
+	if !onGitHub(shown) {
+		return c.press(t, Press{Binds: shown, At: now, Proof: proof, By: c.cfg.Device}, now), nil
+	}
 	a := *t.Local.slot(shown.Action)
 	if a == nil || a.Binds != shown || a.State != thread.Offered && a.State != thread.Void {
 		return nil, fmt.Errorf("approve %s: %w", key, ErrStaleCard)
@@ -137,10 +50,7 @@ func (c *Core) Approve(key string, shown thread.Binds, proof string, now time.Ti
 	a.State, a.Why, a.Pressed, a.Proof = thread.Approved, "", now, proof
 	c.keep(t)
 	c.note(t, "do", c.roster.Name(c.cfg.Device), "approved", "a person approves the "+shown.Action+" of "+shown.New.Short())
-	c.reconcile(now)
-	out := c.out
-	c.out = nil
-	return out, nil
+	return c.settled(now), nil
 }
 
 // TakeMain is the record by which a person here takes the main-computer role, over every claim known.
@@ -191,12 +101,11 @@ func (c *Core) PartyNames(t *Conversation) []string { return c.names(&t.State) }
 // RepoState is what is known of one configured repository.
 type RepoState struct {
 	Repository
-	Scanned   time.Time
-	ScanErr   string
-	Missing   []Missing
-	Kept      []string
-	MasterTip ledger.OID
-	MasterWhy string
+	Scanned time.Time
+	ScanErr string
+	Missing []Missing
+	Paused  bool         // the master sync
+	Master  MasterSynced // what it last came to
 }
 
 // Repos lists the configured repositories in order.
@@ -204,7 +113,7 @@ func (c *Core) Repos() []RepoState {
 	var out []RepoState
 	for _, slug := range c.cfg.Slugs {
 		r := c.repos[slug]
-		out = append(out, RepoState{r.Repository, r.scanned, r.ScanErr, r.Missing, r.Kept, r.MasterTip, r.MasterWhy})
+		out = append(out, RepoState{r.Repository, r.scanned, r.ScanErr, r.Missing, r.kept.Paused, r.last})
 	}
 	return out
 }

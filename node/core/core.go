@@ -54,6 +54,11 @@ type Core struct {
 	out     []Effect
 	flight  map[string]bool
 	retry   map[string]backoff
+	now     time.Time                   // of the last input
+	unsaved time.Duration               // seen to pass since it was last kept
+	low     bool                        // the disk is almost full
+	twice   map[ledger.Device]time.Time // when two processes were last seen with one key
+	skewed  map[ledger.Device]time.Time // when a clock was last seen to be off
 }
 
 type backoff struct {
@@ -65,13 +70,13 @@ type backoff struct {
 type repo struct {
 	Repository
 	verdicts   map[uint64]Verdict
-	scanned    time.Time // start of the last run
-	master     time.Time // start of the last master sync
+	untold     map[uint64]string // by pull request: why the last run could not tell
+	scanned    time.Time         // start of the last run
+	master     time.Time         // start of the last master sync
 	masterDue  bool
+	kept       Master
+	last       MasterSynced // what the last master sync came to
 	Missing    []Missing
-	Kept       []string
-	MasterTip  ledger.OID
-	MasterWhy  string
 	ScanErr    string
 	scanWanted bool
 }
@@ -98,7 +103,7 @@ func New(cfg Config) *Core {
 	c := &Core{
 		cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
 		seen: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
-		roster: lanes.Fold(cfg.Fleet, nil),
+		roster: lanes.Fold(cfg.Fleet, nil), twice: map[ledger.Device]time.Time{}, skewed: map[ledger.Device]time.Time{},
 	}
 	for _, slug := range cfg.Slugs {
 		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
@@ -109,7 +114,7 @@ func New(cfg Config) *Core {
 // Restore takes what was saved before this start: values by key, and records by ledger. It performs
 // nothing; a turn that was running counts as interrupted.
 func (c *Core) Restore(values map[string][]byte, heard []Heard, now time.Time) {
-	c.started, c.quiet = now, now.Add(c.cfg.Every.Grace)
+	c.now, c.started, c.quiet = now, now, now.Add(c.cfg.Every.Grace)
 	for key, value := range values {
 		c.restoreValue(key, value)
 	}
@@ -128,6 +133,9 @@ func (c *Core) Restore(values map[string][]byte, heard []Heard, now time.Time) {
 			t.Local.end(thread.Turn{For: r.For, Round: r.Round, Head: r.Head, Tip: r.Tip, Interrupted: true})
 		}
 	}
+	for _, slug := range c.cfg.Slugs {
+		c.repos[slug].kept.endTry("it was interrupted")
+	}
 	c.out = nil
 }
 
@@ -141,6 +149,10 @@ func (c *Core) restoreValue(key string, value []byte) {
 		var tid ledger.TID
 		if tid.UnmarshalText([]byte(strings.TrimPrefix(key, localPrefix))) == nil {
 			json.Unmarshal(value, &c.conversation(tid).Local)
+		}
+	case strings.HasPrefix(key, masterPrefix):
+		if r := c.repos[strings.TrimPrefix(key, masterPrefix)]; r != nil {
+			json.Unmarshal(value, &r.kept)
 		}
 	case strings.HasPrefix(key, verdictPrefix):
 		rest := strings.TrimPrefix(key, verdictPrefix)
@@ -168,10 +180,20 @@ func (c *Core) conversation(tid ledger.TID) *Conversation {
 
 // Handle takes one input and returns what to do about it, in order.
 func (c *Core) Handle(in Input, now time.Time) []Effect {
+	c.now = now
 	c.take(in, now)
+	return c.settled(now)
+}
+
+// settled is what to do once everything known now was weighed. While the disk is almost full nothing is asked
+// for: a record or a saved value could not be kept, and nothing may go ahead of it.
+func (c *Core) settled(now time.Time) []Effect {
 	c.reconcile(now)
 	out := c.out
 	c.out = nil
+	if c.low {
+		out = slices.DeleteFunc(out, func(e Effect) bool { _, note := e.(Note); return !note })
+	}
 	return out
 }
 
@@ -210,7 +232,49 @@ func (c *Core) take(in Input, now time.Time) {
 		c.started, c.quiet = now, now.Add(c.cfg.Every.Grace)
 		c.retry = map[string]backoff{}
 		c.dirtyAll()
+	case Told:
+		c.told(in, now)
+	case Odd:
+		c.odd(in, now)
+	case Space:
+		c.space(in)
+	case Routed:
+		c.cfg.Desk = in.On
 	case Tick:
+		c.ran(in.Ran)
+	}
+}
+
+// odd remembers what is wrong with another computer. It is told again as long as it lasts.
+func (c *Core) odd(in Odd, now time.Time) {
+	if in.Clock {
+		c.skewed[in.Device] = now
+	} else {
+		c.twice[in.Device] = now
+	}
+}
+
+// space begins or ends the time in which this computer only reads. What was learnt meanwhile is kept at its
+// end.
+func (c *Core) space(in Space) {
+	was := c.low
+	c.low = in.Low
+	if !was || in.Low {
+		return
+	}
+	c.effect(save(dayKey, c.day))
+	for _, tid := range c.order() {
+		if t := c.threads[tid]; t.State.Phase != thread.None {
+			c.keep(t)
+			t.dirty = true
+		}
+	}
+	for _, slug := range c.cfg.Slugs {
+		r := c.repos[slug]
+		c.keepMaster(r)
+		for _, n := range pulls(r.verdicts) {
+			c.effect(save(verdictKey(slug, n), r.verdicts[n]))
+		}
 	}
 }
 

@@ -95,7 +95,8 @@ type Scanned struct {
 	Slug    string
 	Open    []uint64 // pull requests that are open; nil when the run did not get that far
 	Missing []Missing
-	Err     string // a passing failure
+	Untold  map[uint64]string // by pull request: why git could not tell; never a verdict
+	Err     string            // a passing failure
 }
 
 // Missing is one prerequisite that a person has to see to (P10).
@@ -104,15 +105,24 @@ type Missing struct {
 	Fix  string // the command or place that mends it
 }
 
-// MasterSynced answers a [SyncMaster].
-type MasterSynced struct {
-	Slug  string
-	Tip   ledger.OID
-	Moved bool
-	Kept  []string // paths whose own copy stayed
-	Why   string   // why the branch did not move
-	Err   string   // a passing failure
+// Told answers a [thread.Tell]. Err says why the main computer does not have the press.
+type Told struct {
+	Thread ledger.TID
+	Binds  thread.Binds
+	Err    string
 }
+
+// Odd says that something is wrong with another computer's identity or clock.
+type Odd struct {
+	Device ledger.Device
+	Clock  bool // its clock is more than ten minutes off; otherwise two processes run with its key
+}
+
+// Routed says whether the conversation is routed to a desk here.
+type Routed struct{ On bool }
+
+// Space says whether the disk is almost full. While it is, this computer only reads: it is away (C12).
+type Space struct{ Low bool }
 
 // Peer says that a computer was heard of.
 type Peer struct {
@@ -123,8 +133,9 @@ type Peer struct {
 // Woke says that the machine was suspended or the network changed.
 type Woke struct{}
 
-// Tick says that time has passed.
-type Tick struct{}
+// Tick says that time has passed. Ran is how much was seen to pass since the last one, by a clock that nobody
+// can set.
+type Tick struct{ Ran time.Duration }
 
 func (Heard) input()        {}
 func (NotAppended) input()  {}
@@ -135,6 +146,10 @@ func (Turned) input()       {}
 func (Written) input()      {}
 func (Scanned) input()      {}
 func (MasterSynced) input() {}
+func (Told) input()         {}
+func (Odd) input()          {}
+func (Space) input()        {}
+func (Routed) input()       {}
 func (Peer) input()         {}
 func (Woke) input()         {}
 func (Tick) input()         {}
@@ -174,6 +189,7 @@ type Do struct {
 	Turn   int // wake: number of the turn in this round
 	Allow  int // wake: turns allowed in this round
 	Until  time.Time
+	To     ledger.Device // tell: the main computer
 }
 
 // Scan looks for conflicting pull requests in one repository.
@@ -185,8 +201,10 @@ type Scan struct {
 
 // SyncMaster brings a checkout to its base branch.
 type SyncMaster struct {
-	Slug string
-	Hold []string // paths that a thread decides about
+	Slug   string
+	Hold   []string  // paths that a thread decides about
+	Settle bool      // the desk may be woken for what git cannot merge; its turn is reserved
+	Until  time.Time // end of that turn
 }
 
 // Note is one line of the timeline.

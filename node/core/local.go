@@ -18,6 +18,8 @@ type Local struct {
 	AssignedFor  ledger.ID
 	InterimFired bool
 	FinalFired   bool
+	OpenedRan    time.Duration // seen to pass since Opened, whatever the wall clock says
+	AssignedRan  time.Duration // the same since Assigned
 
 	Round   uint64 // the round that Used counts
 	Used    int    // turns reserved in that round
@@ -27,6 +29,8 @@ type Local struct {
 
 	Push *Approval
 	Land *Approval // the merge on GitHub
+
+	Pressed []Press
 
 	Took       []int
 	ClearSince time.Time
@@ -55,12 +59,14 @@ type Verdict struct {
 	Verdict TrialVerdict
 	Reason  string
 	Title   string
+	At      time.Time
 }
 
 // Keys of saved values.
 const (
 	localPrefix   = "c/" // + thread id: Local
 	verdictPrefix = "s/" // + slug + "/" + number: Verdict
+	masterPrefix  = "m/" // + slug: Master
 	dayKey        = "d"  // Day
 )
 
@@ -84,8 +90,10 @@ func verdictKey(slug string, pull uint64) string {
 	return fmt.Sprintf("%s%s/%d", verdictPrefix, slug, pull)
 }
 
+func masterKey(slug string) string { return masterPrefix + slug }
+
 // save is the effect that keeps a value. A value of these types always encodes.
-func save[T Local | Verdict | Day](key string, v T) Save {
+func save[T Local | Verdict | Master | Day](key string, v T) Save {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("core: saving " + key + ": " + err.Error())

@@ -2,7 +2,6 @@ package core
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -52,7 +51,7 @@ func (c *Core) tried(in *Trial, now time.Time) {
 	if r == nil {
 		return
 	}
-	v := Verdict{Head: in.Head, Tip: in.Tip, Verdict: in.Verdict, Reason: in.Reason, Title: in.Title}
+	v := Verdict{Head: in.Head, Tip: in.Tip, Verdict: in.Verdict, Reason: in.Reason, Title: in.Title, At: now}
 	r.verdicts[in.Pull] = v
 	c.effect(save(verdictKey(r.Slug, in.Pull), v))
 	if in.Verdict == VerdictConversation {
@@ -115,7 +114,7 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	if r == nil {
 		return
 	}
-	r.Missing, r.ScanErr = in.Missing, in.Err
+	r.Missing, r.ScanErr, r.untold = in.Missing, in.Err, in.Untold
 	if in.Err != "" {
 		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})
 	}
@@ -126,59 +125,6 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 		if !slices.Contains(in.Open, n) {
 			delete(r.verdicts, n)
 			c.effect(Save{Key: verdictKey(in.Slug, n)})
-		}
-	}
-}
-
-// syncMaster brings the checkout to the base branch every few minutes, and at once on news.
-func (c *Core) syncMaster(r *repo, now time.Time) {
-	key := "master " + r.Slug
-	due := r.masterDue || r.master.IsZero() || !now.Before(r.master.Add(c.cfg.Every.Master))
-	if !due || c.flight[key] || now.Before(c.retry[key].until) {
-		return
-	}
-	r.master, r.masterDue = now, false
-	c.flight[key] = true
-	c.effect(SyncMaster{Slug: r.Slug, Hold: c.held(r)})
-}
-
-// held lists the paths that threads decide about: the master sync leaves them alone.
-func (c *Core) held(r *repo) []string {
-	var out []string
-	for _, tid := range c.order() {
-		t := c.threads[tid]
-		if o := t.State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
-			for _, i := range t.hold {
-				out = append(out, string(o.Files[i].Path))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func (c *Core) masterSynced(in MasterSynced, now time.Time) {
-	key := "master " + in.Slug
-	delete(c.flight, key)
-	r := c.repos[in.Slug]
-	if r == nil {
-		return
-	}
-	if in.Err != "" {
-		c.failed(key, now)
-		r.masterDue = true
-		r.MasterWhy = in.Err
-		return
-	}
-	c.succeeded(key)
-	r.Kept, r.MasterTip, r.MasterWhy = in.Kept, in.Tip, in.Why
-	if in.Moved {
-		c.effect(Note{
-			Level: "do", Who: c.roster.Name(c.cfg.Device), Kind: "master",
-			Text: fmt.Sprintf("brings %s to %s", r.Base, in.Tip.Short()),
-		})
-		for _, t := range c.threads {
-			t.dirty = true
 		}
 	}
 }

@@ -15,6 +15,9 @@ func (c *Core) reconcile(now time.Time) {
 	for _, tid := range c.order() {
 		c.step(tid, now)
 	}
+	if c.low {
+		return
+	}
 	for _, slug := range c.cfg.Slugs {
 		c.tend(c.repos[slug], now)
 	}
@@ -30,6 +33,9 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	c.judgeTimers(t, now)
 	e := thread.Step(&t.State, self, c.facts(t, self), c.cfg.Timers, now)
 	t.Say, t.Cards, t.Next, t.hold = e.Say, e.Cards, e.Next, e.Hold
+	if c.low {
+		return
+	}
 	c.offer(t, e.Offers)
 	if e.Emit != nil && !t.emitting {
 		t.emitting = true
@@ -61,34 +67,6 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 	return self
 }
 
-// judgeTimers starts and fires a thread's deadlines. A deadline counts from the record's clock or from
-// when it was first seen here, whichever is earlier; once fired it stays fired.
-func (c *Core) judgeTimers(t *Conversation, now time.Time) {
-	s, l := &t.State, &t.Local
-	before := *l
-	if l.OpenedFor != s.Root.ID {
-		l.OpenedFor, l.Opened, l.InterimFired = s.Root.ID, origin(s.Root.At, now), false
-	}
-	if l.AssignedFor != s.Assign {
-		l.AssignedFor, l.Assigned, l.FinalFired = s.Assign, origin(s.AssignAt, now), false
-	}
-	if now.After(c.quiet) {
-		l.InterimFired = l.InterimFired || !now.Before(l.Opened.Add(c.cfg.Timers.Interim))
-		l.FinalFired = l.FinalFired || !now.Before(l.Assigned.Add(c.cfg.Timers.Final))
-	}
-	if before.OpenedFor != l.OpenedFor || before.AssignedFor != l.AssignedFor ||
-		before.InterimFired != l.InterimFired || before.FinalFired != l.FinalFired {
-		c.keep(t)
-	}
-}
-
-func origin(at uint64, now time.Time) time.Time {
-	if said := time.UnixMilli(int64(at)); said.Before(now) {
-		return said
-	}
-	return now
-}
-
 func (c *Core) keep(t *Conversation) { c.effect(save(localKey(t.State.Ledger), t.Local)) }
 
 func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
@@ -97,7 +75,7 @@ func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
 		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
 		Look: t.Look, Turns: l.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
-		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started,
+		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started, Presses: t.presses(),
 	}
 	if self.Party >= 0 {
 		if st := t.State.Statements[self.Party]; st.Device == c.cfg.Device && st.At > 0 {
@@ -194,6 +172,12 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 		if !c.consume(t, a.Binds, now) {
 			return
 		}
+	case thread.Tell:
+		to, live := c.mainComputer()
+		if !live {
+			return
+		}
+		do.To = to
 	case thread.Replace:
 		// What was looked at before the last replacement would ask for it again.
 		if t.Look.Busy != "" || t.dirty || c.flight[lookKey(t.State.Ledger)] {

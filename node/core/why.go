@@ -1,0 +1,91 @@
+package core
+
+import "slices"
+
+// holder is the conversation that decides what a path of a repository holds on this computer, and the path's
+// place in its open. Without one the master sync decides. This is the only place that says so.
+func (c *Core) holder(r *repo, path string) (*Conversation, int, bool) {
+	for _, tid := range c.order() {
+		t := c.threads[tid]
+		o := t.State.Open
+		if o == nil || o.Host != r.Host || o.Repo != r.ID {
+			continue
+		}
+		for _, i := range t.hold {
+			if string(o.Files[i].Path) == path {
+				return t, i, true
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// held lists the paths that threads decide about: the master sync leaves them alone.
+func (c *Core) held(r *repo) []string {
+	var out []string
+	for _, tid := range c.order() {
+		if o := c.threads[tid].State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
+			for _, f := range o.Files {
+				if path := string(f.Path); !slices.Contains(out, path) {
+					if _, _, held := c.holder(r, path); held {
+						out = append(out, path)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// PathWhy says what a path should hold on this computer, and who decides it.
+type PathWhy struct {
+	Path   string
+	Slug   string
+	Thread *Conversation // nil: the master sync decides
+	File   int           // place in the thread's open
+	Paused bool          // the master sync is
+	Kept   string        // why the master sync leaves the own copy
+	Base   string
+	Tip    string // the base branch on GitHub, short; "" not fetched yet
+	Why    string // why the branch stays where it is
+}
+
+// WhyPath answers for one path. ok is false for a repository that is not configured here.
+func (c *Core) WhyPath(slug, path string) (out PathWhy, ok bool) {
+	r := c.repos[slug]
+	if r == nil {
+		return PathWhy{}, false
+	}
+	out = PathWhy{Path: path, Slug: slug, Paused: r.kept.Paused, Base: r.Base, Tip: r.last.Tip.Short(), Why: r.last.Why}
+	if t, i, held := c.holder(r, path); held {
+		out.Thread, out.File = t, i
+		return out, true
+	}
+	for _, k := range r.last.Kept {
+		if k.Path == path {
+			out.Kept = k.Why
+		}
+	}
+	return out, true
+}
+
+// PullWhy is what is known of a pull request: its conversation, or git's last answer, or why git could not
+// tell. The three are different answers (P7, P8).
+type PullWhy struct {
+	Slug    string
+	Pull    uint64
+	Verdict Verdict // zero: none yet
+	Untold  string  // why the last run could not tell
+	ScanErr string
+	Main    bool // this computer looks at pull requests
+}
+
+// WhyPull answers for a pull request without a running conversation.
+func (c *Core) WhyPull(slug string, pull uint64) (PullWhy, bool) {
+	r := c.repos[slug]
+	if r == nil {
+		return PullWhy{}, false
+	}
+	return PullWhy{Slug: slug, Pull: pull, Verdict: r.verdicts[pull], Untold: r.untold[pull], ScanErr: r.ScanErr, Main: c.Main(c.now)}, true
+}
