@@ -55,6 +55,7 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
 	}
+	self.Role, _ = c.roster.Main()
 	if i, ok := t.State.Party(c.cfg.Device, lanes.Rosters{c.roster}); ok && c.roster.Member(c.cfg.Device) {
 		self.Party = i
 	}
