@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 	if err != nil {
 		return false, err
 	}
-	if state.Branch != s.Open.Base {
+	if state.Branch != s.Open.Base && state.Branch != w.baseBranch() {
 		return false, fmt.Errorf("the checkout no longer stands on %s", s.Open.Base)
 	}
 	f := s.Open.Files[a.File]
@@ -194,7 +195,7 @@ func (n *Node) write(ctx context.Context, e core.Do, a thread.Write) core.Input 
 		return out
 	}
 	if a.Binds.Action == "push" {
-		out.Void, err = n.push(ctx, w, a.Binds)
+		out.Void, out.Denied, err = n.push(ctx, w, a.Binds)
 	} else {
 		out.Void, err = n.merge(ctx, w, e, a.Binds)
 	}
@@ -203,16 +204,16 @@ func (n *Node) write(ctx context.Context, e core.Do, a thread.Write) core.Input 
 }
 
 // push updates the pull request's branch, exactly from the head that the approval saw (P15).
-func (n *Node) push(ctx context.Context, w *workspace, b thread.Binds) (void string, err error) {
+func (n *Node) push(ctx context.Context, w *workspace, b thread.Binds) (void string, denied bool, err error) {
 	p, err := n.gh.Pull(ctx, w.owner, w.name, int(b.Pull))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	switch {
 	case p.HeadRepo == "":
-		return "the pull request's repository is gone", nil
+		return "the pull request's repository is gone", false, nil
 	case p.HeadRef != b.Ref:
-		return "the pull request comes from another branch now", nil
+		return "the pull request comes from another branch now", false, nil
 	}
 	to := w.mirror
 	if p.CrossRepository {
@@ -221,21 +222,21 @@ func (n *Node) push(ctx context.Context, w *workspace, b thread.Binds) (void str
 	now, err := to.RemoteTip(ctx, b.Ref)
 	switch {
 	case errors.Is(err, worktree.ErrNoBranch):
-		return "the branch " + b.Ref + " is gone", nil
+		return "the branch " + b.Ref + " is gone", false, nil
 	case err != nil:
-		return "", err
+		return "", false, err
 	case oid(now) == b.New:
-		return "", nil
+		return "", false, nil
 	case oid(now) != b.Old:
-		return "the branch has moved since the approval", nil
+		return "the branch has moved since the approval", false, nil
 	}
 	err = to.Push(ctx, b.Ref, hexOID(b.Old), hexOID(b.New))
 	for _, refusal := range []error{worktree.ErrStale, worktree.ErrDenied, worktree.ErrProtected, worktree.ErrNotDescendant} {
 		if errors.Is(err, refusal) {
-			return err.Error(), nil
+			return err.Error(), errors.Is(err, worktree.ErrDenied), nil
 		}
 	}
-	return "", err
+	return "", false, err
 }
 
 // merge merges the pull request, if the verified result still holds at this moment.
@@ -254,7 +255,7 @@ func (n *Node) merge(ctx context.Context, w *workspace, e core.Do, b thread.Bind
 	case l.out.Ready != thread.Yes:
 		return l.out.ReadyWhy, nil
 	}
-	res, err := n.gh.Merge(ctx, w.owner, w.name, int(b.Pull), b.New.String(), w.repository().Method())
+	res, err := n.gh.Merge(ctx, w.owner, w.name, int(b.Pull), b.New.String(), cmp.Or(b.Method, w.repository().Method()))
 	if err != nil {
 		return "", err
 	}

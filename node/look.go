@@ -1,9 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
@@ -76,12 +78,35 @@ func (l *looking) lookAtGitHub(ctx context.Context) error {
 		return err
 	}
 	l.tip, l.head = fetched.Base, fetched.Heads[l.open.Pull]
-	l.out.Tip = oid(l.tip)
+	l.out.Tip, l.out.Method = oid(l.tip), l.w.repository().Method()
+	if l.out.Base, err = l.renamed(ctx); err != nil {
+		return err
+	}
 	if l.out.Pull.Open && oid(l.head) != l.out.Pull.Head {
 		return fmt.Errorf("pull request %d: GitHub shows head %s and serves %s; it is catching up", l.open.Pull, p.HeadOID, l.head)
 	}
 	return nil
 }
+
+// renamed is what the open's base branch is called now, "" while it has its name (case 27): GitHub points
+// pull requests at the new name, and the old one is gone.
+func (l *looking) renamed(ctx context.Context) (string, error) {
+	now := l.w.baseBranch()
+	if now == l.open.Base || l.out.Pull.Base != now {
+		return "", nil
+	}
+	if _, err := l.w.mirror.RemoteTip(ctx, l.open.Base); !errors.Is(err, worktree.ErrNoBranch) {
+		return "", err
+	}
+	grew, err := l.w.mirror.IsAncestor(ctx, hexOID(l.open.BaseHead), l.tip)
+	if err != nil || !grew {
+		return "", err
+	}
+	return now, nil
+}
+
+// base is the base branch by its present name.
+func (l *looking) base() string { return cmp.Or(l.out.Base, l.open.Base) }
 
 // gone tells a pull request that is no more from one that this account may not see: GitHub says the same
 // of both, so only a repository that it still shows makes a verdict.
@@ -98,7 +123,7 @@ func (l *looking) verifyOpen(ctx context.Context) error {
 	base, head, fork := hexOID(l.open.BaseHead), hexOID(l.open.Head), hexOID(l.open.MergeBase)
 	on, err := l.w.mirror.IsAncestor(ctx, base, l.tip)
 	if err != nil || !on {
-		return l.unverified("the base commit it names is not on "+l.open.Base, err)
+		return l.unverified("the base commit it names is not on "+l.base(), err)
 	}
 	for _, commit := range []worktree.OID{head, fork} {
 		have, err := l.w.mirror.CommitExists(ctx, commit)
@@ -140,8 +165,8 @@ func (l *looking) lookHere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.out.OnBase, l.out.Busy = state.Branch == l.open.Base, state.Busy
-	if l.out.Author, err = l.n.authored(ctx, l.w, int64(l.open.Author), hexOID(l.open.Head)); err != nil {
+	l.out.OnBase, l.out.Busy = state.Branch == l.base(), state.Busy
+	if err := l.account(ctx); err != nil {
 		return err
 	}
 	onTip, err := l.w.mirror.Entries(ctx, l.tip, l.paths)
@@ -165,7 +190,7 @@ func (l *looking) file(ctx context.Context, f ledger.File, tip worktree.Entry) (
 	if err != nil {
 		return out, err
 	}
-	class, lines, err := l.w.checkout.Classify(ctx, known, path, worktree.Versions{Master: tip.OID, Pull: hexOID(f.Pull)}, l.open.Base)
+	class, lines, err := l.w.checkout.Classify(ctx, known, path, worktree.Versions{Master: tip.OID, Pull: hexOID(f.Pull)}, l.base())
 	if err != nil {
 		return out, err
 	}
@@ -193,17 +218,19 @@ func (n *Node) knownSet(ctx context.Context, w *workspace, tip worktree.OID, o *
 	return w.mirror.Known(ctx, tip, o.Pull, string(f.Path), extra...)
 }
 
-// authored reports whether this computer made a pull request (D-11): its author is the account signed in
-// here, and this clone made the head commit.
-func (n *Node) authored(ctx context.Context, w *workspace, author int64, head worktree.OID) (bool, error) {
-	me, err := n.gh.Whoami(ctx)
+// account says whether the pull request is of the account signed in here, and whether this computer made it
+// (D-11): then this clone made the head commit too.
+func (l *looking) account(ctx context.Context) error {
+	me, err := l.n.gh.Whoami(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if me.ID != author {
-		return false, nil
+	if l.out.Account = thread.No; me.ID != int64(l.open.Author) {
+		return nil
 	}
-	return w.checkout.Authored(ctx, head)
+	l.out.Account = thread.Yes
+	l.out.Author, err = l.w.checkout.Authored(ctx, hexOID(l.open.Head))
+	return err
 }
 
 // tryMerge asks git whether the pull request merges into the base branch as both now are.
@@ -269,17 +296,30 @@ func (l *looking) verifyReady(ctx context.Context) error {
 	}
 	for i := range l.paths {
 		if l.out.Files[i].Tip != then[i] {
-			return refuse(l.paths[i] + " changed on " + l.open.Base + " since it was tested")
+			return refuse(l.paths[i] + " changed on " + l.base() + " since it was tested")
 		}
 	}
-	marked, err := l.w.mirror.HasMarkers(ctx, l.head, l.paths, hexOID(l.open.Head), hexOID(l.open.BaseHead))
+	if err := l.markers(ctx, l.head); err != nil {
+		return err
+	}
+	if len(l.out.Marked) > 0 {
+		return refuse("it has new conflict markers in " + l.paths[l.out.Marked[0]])
+	}
+	l.out.Ready = thread.Yes
+	return nil
+}
+
+// markers finds the files of a commit with conflict markers that neither side of the conflict has (D-18).
+func (l *looking) markers(ctx context.Context, commit worktree.OID) error {
+	found, err := l.w.mirror.HasMarkers(ctx, commit, l.paths, hexOID(l.open.Head), hexOID(l.open.BaseHead))
 	if err != nil {
 		return err
 	}
-	if len(marked) > 0 {
-		return refuse("it has new conflict markers in " + marked[0])
+	for i, path := range l.paths {
+		if slices.Contains(found, path) {
+			l.out.Marked = append(l.out.Marked, i)
+		}
 	}
-	l.out.Ready = thread.Yes
 	return nil
 }
 
@@ -293,7 +333,7 @@ func (l *looking) verifyFinal(ctx context.Context) error {
 	merged := hexOID(l.out.Pull.MergeCommit)
 	on, err := l.onBase(ctx, merged)
 	if err != nil || !on {
-		l.out.FinalWhy = "the merge commit is not on " + l.open.Base
+		l.out.FinalWhy = "the merge commit is not on " + l.base()
 		return err
 	}
 	if l.out.Published, err = l.blobs(ctx, merged); err != nil || l.s.Final == nil {
@@ -302,7 +342,7 @@ func (l *looking) verifyFinal(ctx context.Context) error {
 	f := l.s.Final
 	commit := hexOID(f.Commit)
 	if on, err = l.onBase(ctx, commit); err != nil || !on {
-		l.out.Final, l.out.FinalWhy = thread.No, "the commit it names is not on "+l.open.Base
+		l.out.Final, l.out.FinalWhy = thread.No, "the commit it names is not on "+l.base()
 		return err
 	}
 	if on, err = l.w.mirror.IsAncestor(ctx, merged, commit); err != nil || !on {
@@ -320,7 +360,7 @@ func (l *looking) verifyFinal(ctx context.Context) error {
 		}
 	}
 	l.out.Final = thread.Yes
-	return nil
+	return l.markers(ctx, commit)
 }
 
 // onBase reports whether a commit is on the fetched base branch. One that was never fetched is not.

@@ -16,6 +16,9 @@ import (
 // at the next tick that more time has passed than it slept.
 const tickMax = 15 * time.Second
 
+// errAgain ends a node that is to start with what it has learnt, such as a repository's new name.
+var errAgain = errors.New("start over")
+
 // run is the loop. It returns when ctx ends or an append says that the store can no longer be trusted.
 func (n *Node) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -27,6 +30,8 @@ func (n *Node) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-n.again:
+			return errAgain
 		case in := <-n.inputs:
 			effects = n.core.Handle(in, n.wall())
 		case <-n.heard.news:

@@ -54,6 +54,7 @@ type Node struct {
 	slots    chan struct{}
 	cards    cardBox
 	stopped  chan struct{} // closed when the loop has ended
+	again    chan struct{} // holds one signal: end, and start with what is known by now
 	lastTick time.Time     // wall clock
 	ticked   time.Time     // with the reading of a clock that nobody can set
 	low      bool          // the disk is almost full
@@ -70,7 +71,7 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 	}
 	n = &Node{
 		home: rc.Home, cfg: cfg, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
-		slots: make(chan struct{}, workersMax), stopped: make(chan struct{}), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
+		slots: make(chan struct{}, workersMax), stopped: make(chan struct{}), again: make(chan struct{}, 1), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
 	}
 	n.heard.news = make(chan struct{}, 1)
 	if n.wall == nil {

@@ -27,12 +27,20 @@ func Run(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return err
 	}
+	for {
+		if err = once(ctx, rc); !errors.Is(err, errAgain) {
+			return errors.Join(err, lock.Release())
+		}
+		rc.Ready = nil // it was called
+	}
+}
+
+func once(ctx context.Context, rc RunConfig) error {
 	n, err := start(ctx, rc)
 	if err != nil {
-		return errors.Join(translate(err), lock.Release())
+		return translate(err)
 	}
-	err = n.serve(ctx, rc)
-	return errors.Join(err, n.close(), lock.Release())
+	return errors.Join(n.serve(ctx, rc), n.close())
 }
 
 // serve answers on the home's socket and runs the loop, until one of them ends.

@@ -295,5 +295,9 @@ func bindsText(b thread.Binds) string {
 	case "fork":
 		return fmt.Sprintf("going on with pull request %d in repository %d in spite of two histories of %s", b.Pull, b.Repo, b.Devices)
 	}
-	return fmt.Sprintf("merge pull request %d in repository %d into %s, exactly at %s", b.Pull, b.Repo, b.Ref, b.New)
+	how := ""
+	if b.Method != "" && b.Method != "merge" {
+		how = " by " + b.Method
+	}
+	return fmt.Sprintf("merge pull request %d in repository %d into %s%s, exactly at %s", b.Pull, b.Repo, b.Ref, how, b.New)
 }

@@ -45,6 +45,9 @@ func (v viewer) whyThread(t *core.Conversation) api.Why {
 	out.Facts = append(out.Facts,
 		fact("phase", s.Phase.String()+", opened "+stamp(time.UnixMilli(int64(s.Root.At)))),
 		fact("builds the final", names[s.Responsible]+", since "+stamp(time.UnixMilli(int64(s.AssignAt)))))
+	for _, w := range t.Waits {
+		out.Facts = append(out.Facts, fact("waits", w.Sentence(v.now)))
+	}
 	for i, name := range names {
 		p := v.party(t, i, name)
 		text := "has said nothing yet"

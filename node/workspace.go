@@ -40,18 +40,22 @@ func (n *Node) openWorkspace(ctx context.Context, r *RepositoryConfig) (*workspa
 		return nil, fmt.Errorf("repository %q: want owner/name", r.Slug)
 	}
 	w := &workspace{slug: r.Slug, owner: owner, name: name, base: r.Base}
-	var err error
-	if w.checkout, err = worktree.OpenCheckout(ctx, worktree.Git{}, r.Checkout); err != nil {
-		return nil, err
-	}
-	remote := n.remote(n.cfg.GitHub.cloneURL(owner, name))
-	if w.mirror, err = worktree.OpenMirror(ctx, worktree.Git{}, n.home.MirrorDir(owner, name), remote); err != nil {
-		return nil, err
-	}
 	if value, err := n.store.Get([]byte(repoPrefix + r.Slug)); err == nil && value != nil {
 		if json.Unmarshal(value, &w.known) != nil {
 			w.known = github.Repository{}
 		}
+	}
+	// The id is what a repository is known by; its name may have changed since it was configured.
+	if o, m, ok := strings.Cut(w.known.FullName, "/"); ok && w.known.ID != 0 {
+		w.owner, w.name = o, m
+	}
+	var err error
+	if w.checkout, err = worktree.OpenCheckout(ctx, worktree.Git{}, r.Checkout); err != nil {
+		return nil, err
+	}
+	remote := n.remote(n.cfg.GitHub.cloneURL(w.owner, w.name))
+	if w.mirror, err = worktree.OpenMirror(ctx, worktree.Git{}, n.home.MirrorDir(owner, name), remote); err != nil {
+		return nil, err
 	}
 	return w, nil
 }
@@ -80,9 +84,16 @@ func (w *workspace) baseBranch() string {
 	return w.repository().DefaultBranch
 }
 
-// identify asks GitHub what the repository is, once a start and whenever a scan runs.
+// identify asks GitHub what the repository is, once a start and whenever a scan runs. Once it is known it is
+// asked for by its id: a repository that was renamed or transferred stays the same one (case 28).
 func (n *Node) identify(ctx context.Context, w *workspace) (core.Repository, error) {
-	r, err := n.gh.Repository(ctx, w.owner, w.name)
+	var r github.Repository
+	var err error
+	if id := w.repository().ID; id != 0 {
+		r, err = n.gh.RepositoryByID(ctx, id)
+	} else {
+		r, err = n.gh.Repository(ctx, w.owner, w.name)
+	}
 	if err != nil {
 		return core.Repository{}, err
 	}
@@ -95,6 +106,13 @@ func (n *Node) identify(ctx context.Context, w *workspace) (core.Repository, err
 			if _, err := n.store.Apply(disk.Batch{Put: []disk.Pair{{Key: []byte(repoPrefix + w.slug), Value: value}}}); err != nil {
 				return core.Repository{}, err
 			}
+		}
+	}
+	if !strings.EqualFold(r.FullName, w.owner+"/"+w.name) {
+		n.log.add(core.Note{Level: "warn", Kind: "repository", Who: n.cfg.Name, Text: w.slug + " is called " + r.FullName + " now; the node starts over with that name"})
+		select {
+		case n.again <- struct{}{}:
+		default: // it is about to
 		}
 	}
 	return n.coreRepository(w), nil

@@ -1,6 +1,9 @@
 package thread
 
 import (
+	"slices"
+
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -41,14 +44,48 @@ func (p *stepping) settledHead() bool {
 	return p.f.Look.HeadClean == Yes && p.f.Look.Pull.Head != p.s.Open.Head
 }
 
-// gaveUp reports whether the responsible side's desk cannot build the final: it said so, or it has no
-// turn left and nothing to show.
-func (p *stepping) gaveUp() bool {
-	if !p.responsible() || p.f.Waking || p.built() != nil || p.f.Look.HeadClean != No || !p.f.Look.Pull.Known {
+// builds reports whether this computer is the one that builds the final: the responsible side, and for a
+// lane the computer that speaks for it. A lane works for its own developer's pull request alone (L7).
+func (p *stepping) builds() bool {
+	return p.responsible() && p.speaks() && (p.own() || p.f.Look.Account == Yes)
+}
+
+// judged is what GitHub says about the counted final-ready.
+func (p *stepping) judged() Verdict {
+	if r := p.ready(); r == nil || !p.fresh() || p.f.Look.ForReady != r.ID {
+		return CannotTell
+	}
+	return p.f.Look.Ready
+}
+
+// needsBuild reports whether there is something to build: the pull request conflicts, it holds conflict
+// markers, or what was said to be ready no longer fits the base branch (case 62).
+func (p *stepping) needsBuild() bool {
+	look := &p.f.Look
+	if !p.fresh() || look.Open != Yes || !look.Pull.Known || !look.Pull.Open {
 		return false
+	}
+	stale := p.ready() != nil && p.ready().Head == look.Pull.Head && p.judged() == No
+	return look.HeadClean == No || look.HeadClean == Yes && p.settledHead() && (stale || len(look.Marked) > 0)
+}
+
+// gaveUp reports whether the responsible side's desk cannot build the final: it said so, GitHub does not
+// let it push, or it has no turn left and nothing to show.
+func (p *stepping) gaveUp() bool {
+	switch {
+	case !p.builds() || p.f.Waking || !p.needsBuild():
+		return false
+	case p.waitsForPush():
+		return p.denied()
 	}
 	t := p.mergeTurn()
 	return t != nil && t.GaveUp && t.Round == p.s.Round || p.allowanceLeft() <= 0
+}
+
+// denied reports whether GitHub refused the push of the result for want of a right (case 64).
+func (p *stepping) denied() bool {
+	a := p.f.PushAct
+	return a != nil && a.State == Void && a.Denied && a.Binds == p.pushBinds()
 }
 
 func (p *stepping) allowanceLeft() int { return p.s.Allowance(p.self.Party) - p.f.Turns }
@@ -59,34 +96,48 @@ func (p *stepping) dayLeft() int { return TurnsPerDay - p.f.TurnsToday }
 // result and update the pull request." The push waits for its person.
 func (p *stepping) buildFinal() {
 	look := &p.f.Look
-	if !p.responsible() || !p.fresh() || look.Open != Yes || !look.Pull.Known || !look.Pull.Open {
+	if !p.builds() || !p.fresh() || look.Open != Yes || !look.Pull.Known || !look.Pull.Open {
 		return
 	}
-	if r := p.ready(); r != nil && r.Head == look.Pull.Head && look.HeadClean == Yes && look.Ready != No {
-		return
-	}
-	if p.settledHead() {
-		p.sayReady()
-		return
-	}
-	if look.HeadClean != No {
-		return
-	}
-	t := p.built()
-	if t == nil || t.Commit == look.Pull.Head {
+	switch {
+	case p.needsBuild() && p.waitsForPush():
+		p.offerPush()
+	case p.needsBuild():
 		p.wakeBuilder()
+	case p.settledHead():
+		p.sayReady()
+	}
+}
+
+func (p *stepping) pushBinds() Binds {
+	pull := &p.f.Look.Pull
+	b := Binds{Action: "push", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: pull.HeadRef, Old: pull.Head}
+	if t := p.built(); t != nil {
+		b.New = t.Commit
+	}
+	return b
+}
+
+func (p *stepping) offerPush() {
+	b := p.pushBinds()
+	if p.denied() {
+		p.card("C2", "The push of "+p.subject()+" was refused", p.f.PushAct.Why, maintainers)
 		return
 	}
-	b := Binds{Action: "push", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: look.Pull.HeadRef, Old: look.Pull.Head, New: t.Commit}
 	p.offer(b, p.f.PushAct, Card{
 		Code: "C2", Title: "Approve the push of " + p.subject(),
-		What: "push " + t.Commit.Short() + " onto the pull request's branch, replacing nothing: it descends from " + b.Old.Short(),
-		Why:  t.Words,
+		What: "push " + b.New.Short() + " onto the pull request's branch, replacing nothing: it descends from " + b.Old.Short(),
+		Why:  p.built().Words,
 	})
 }
 
+const maintainers = "the pull request's author must allow edits by maintainers"
+
 func (p *stepping) sayReady() {
 	look := &p.f.Look
+	if len(look.HeadFiles) != len(p.s.Open.Files) {
+		return
+	}
 	out := &ledger.FinalReady{Head: look.Pull.Head, BaseHead: look.HeadBase, Tests: ledger.TestsNone}
 	if t := p.mergeTurn(); t != nil && t.Commit == look.Pull.Head && t.Tests != 0 {
 		out.Tests = t.Tests
@@ -94,7 +145,9 @@ func (p *stepping) sayReady() {
 	for i, blob := range look.HeadFiles {
 		out.Files = append(out.Files, ledger.FileVersion{File: uint64(i), Blob: blob})
 	}
-	p.emit(out, p.s.Assign)
+	if r := p.ready(); r == nil || r.Head != out.Head || r.BaseHead != out.BaseHead || !slices.Equal(r.Files, out.Files) {
+		p.emit(out, p.s.Assign)
+	}
 }
 
 func (p *stepping) wakeBuilder() {
@@ -102,6 +155,7 @@ func (p *stepping) wakeBuilder() {
 	switch {
 	case p.f.Waking || !p.self.Desk:
 	case t != nil && t.GaveUp && t.Round == p.s.Round:
+		p.cardTurns("the agent here gave up: " + t.Words)
 	case p.allowanceLeft() <= 0 || p.dayLeft() <= 0:
 		p.spentCards()
 	default:
@@ -109,24 +163,19 @@ func (p *stepping) wakeBuilder() {
 	}
 }
 
-// spentCards says which limit is spent (P22, P23).
-func (p *stepping) spentCards() {
-	if p.dayLeft() <= 0 {
-		p.card("C6", "Today's agent turns are spent", "this computer has used its fifty turns of the day", "a refill cannot help; the limit resets each day")
-		return
-	}
-	p.card("C5", "The agents could not agree about "+p.subject(), "this conflict has used its turns on this computer", "Give the agents another round")
-}
-
 // offer asks a person for one act, or performs it once it is approved. An approval counts for exactly
-// what it binds.
+// what it binds, and rests while it may not be used.
 func (p *stepping) offer(b Binds, have *Approval, card Card) {
+	why := p.paused()
 	if have != nil && have.Binds == b {
 		switch have.State {
 		case Approved, Consumed:
-			p.e.Offers = append(p.e.Offers, b)
-			p.e.Do = append(p.e.Do, Write{b})
-			return
+			if why == "" {
+				p.e.Offers = append(p.e.Offers, b)
+				p.e.Do = append(p.e.Do, Write{b})
+				return
+			}
+			card.Title = "Approved, and not used yet: " + b.Action + " of " + p.subject()
 		case Done:
 			return
 		case Void:
@@ -137,6 +186,23 @@ func (p *stepping) offer(b Binds, have *Approval, card Card) {
 		}
 	}
 	card.Binds = &b
+	if why != "" {
+		card.Why, card.Binds = why, nil
+	}
 	p.e.Offers = append(p.e.Offers, b)
 	p.e.Cards = append(p.e.Cards, card)
+}
+
+// paused says why no approval of this conversation may be used now, "" if it may: two histories of one
+// computer that no person has looked at (case 12), or no single main computer (case 18).
+func (p *stepping) paused() string {
+	switch {
+	case !p.forkSeen():
+		return "it waits until a person has looked at the two histories in this conversation"
+	case p.self.Role == lanes.RoleContested:
+		return "it waits until one of the computers that claim to be the main computer is chosen"
+	case p.self.Role == lanes.RoleNone:
+		return "it waits until a computer is the main computer"
+	}
+	return ""
 }

@@ -1,9 +1,9 @@
 package thread
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -25,8 +25,9 @@ type Self struct {
 	Party  int  // index in the open's parties; -1: not involved
 	Main   bool // holds the one live claim of its fleet, and its roster is fresh
 	Claim  ledger.ID
-	Desk   bool     // the conversation is routed to a desk here
-	Names  []string // what people call the parties, in the order of the open
+	Role   lanes.Role // whether the opener's fleet has one main computer, as far as this computer knows
+	Desk   bool       // the conversation is routed to a desk here
+	Names  []string   // what people call the parties, in the order of the open
 }
 
 // Facts is what a computer knows beside the records: the outside world as last looked at, and its own
@@ -40,14 +41,18 @@ type Facts struct {
 	Stated       time.Time // when this computer last made a statement in this thread
 	Turns        int       // agent turns spent here in this thread and round, the running one included
 	TurnsToday   int
-	Merge        *Turn // the last merge turn for the present assignment
-	Decide       *Turn // the last decide turn for the present objection
-	Waking       bool  // a turn is running
+	Merge        *Turn       // the last merge turn for the present assignment
+	Decide       *Turn       // the last decide turn
+	Answered     []ledger.ID // objections that a decide turn was spent on, interrupted ones excepted
+	Waking       bool        // a turn is running
 	PushAct      *Approval
 	MergeAct     *Approval
-	RespSeen     time.Time // when the responsible side was last heard of
-	ClearSince   time.Time // since when the unchanged pull request merges cleanly; zero: it does not
-	Took         []int     // files that this computer replaced to adopt the final
+	RespSeen     time.Time   // when the responsible side was last heard of
+	MainSeen     time.Time   // when the fleet's main computer was last heard of; zero: it has none
+	Seen         []time.Time // by party, when it was last heard of; may be missing
+	Named        time.Time   // from when the final's confirmation counts: min(its clock, first seen here)
+	ClearSince   time.Time   // since when the unchanged pull request merges cleanly; zero: it does not
+	Took         []int       // files that this computer replaced to adopt the final
 	Presses      Presses
 }
 
@@ -57,6 +62,7 @@ type Presses struct {
 	Another bool   // another round of agent turns after the present one (P23)
 	Close   bool   // end the conversation
 	Assign  *int   // the party that shall build the final
+	Keep    bool   // this computer's copies stay as they are until the final
 	Fork    string // the two histories that a person has seen and goes on with, as Binds.Devices named them
 }
 
@@ -70,10 +76,14 @@ type Look struct {
 	Pull      Pull
 	Open      Verdict // the open's files, blobs and commits are on GitHub as it says
 	OpenWhy   string
-	Author    bool   // this computer authored the pull request (D-11)
-	OnBase    bool   // the checkout stands on the base branch
-	Busy      string // why the checkout cannot be touched now, "" if it can
-	Files     []File // by file of the open
+	Author    bool    // this computer authored the pull request (D-11)
+	Account   Verdict // the account signed in here is the pull request's author (L7)
+	Base      string  // what the open's base branch is called now, "" while it was not renamed (case 27)
+	Method    string  // how the repository merges
+	Marked    []int   // files of the head, later of the final, with conflict markers that no parent has (D-18)
+	OnBase    bool    // the checkout stands on the base branch
+	Busy      string  // why the checkout cannot be touched now, "" if it can
+	Files     []File  // by file of the open
 	HeadClean Verdict
 	HeadBase  ledger.OID // best common ancestor of the base tip and the pull request's head
 	HeadFiles []ledger.OID
@@ -119,100 +129,4 @@ type Turn struct {
 	Failed      bool
 	GaveUp      bool
 	Interrupted bool // the computer stopped in the middle; the turn counts, and another may be spent
-}
-
-// ApprovalState is how far a person's approval has come.
-type ApprovalState string
-
-// The states of an approval.
-const (
-	Offered  ApprovalState = "offered"
-	Approved ApprovalState = "approved"
-	Consumed ApprovalState = "consumed" // the write is on its way, or its outcome unknown
-	Done     ApprovalState = "done"
-	Void     ApprovalState = "void"
-)
-
-// Binds is exactly what an approval is for. An approval of anything else is another approval.
-type Binds struct {
-	Action  string // "push" or "merge" on GitHub; "round", "close", "assign" or "fork" in the conversation
-	Repo    uint64
-	Pull    uint64
-	Ref     string     // push: the branch; merge: the base branch
-	Old     ledger.OID // push: the head that is replaced
-	New     ledger.OID // push: the new head; merge: the head that is merged
-	Round   uint64     // round, assign: the round that the press ends
-	Party   int        // assign: the party that shall build the final
-	Devices string     // fork: the computers with two histories, as people call them
-}
-
-// Approval is one offered act and what became of it. It never leaves the computer.
-type Approval struct {
-	State ApprovalState
-	Binds Binds
-	Why   string // why it is void
-}
-
-// Effects is what [Step] asks for. Nothing in it has happened yet.
-type Effects struct {
-	Emit   *Draft   // at most one record; the fold that follows asks for the next
-	Do     []Action // keyed work that runs beside the loop
-	Offers []Binds  // acts that wait for a person; offers not listed are void
-	Cards  []Card
-	Say    string    // what is waited for, in a sentence
-	Next   time.Time // when to ask again at the latest; zero: only on news
-	Hold   []int     // files that the master sync leaves to this thread
-}
-
-// Draft is a record that is not sealed yet.
-type Draft struct {
-	Content ledger.Body
-	Re      []ledger.ID
-	Spine   ledger.ID // spine records: the record that this follows
-	Claim   ledger.ID
-}
-
-// Action is work with an outcome. The set is sealed.
-type Action interface{ Key() string }
-
-// Replace puts a published version of one file into the checkout, if what is there is published.
-type Replace struct {
-	File       int
-	Want       ledger.OID // "" deletes
-	Executable bool
-}
-
-// Wake spends one agent turn.
-type Wake struct {
-	Decide bool      // decide an objection; otherwise build and test the merge
-	For    ledger.ID // the objection or the assignment
-	Head   ledger.OID
-	Tip    ledger.OID
-}
-
-// Write is one approved change on GitHub.
-type Write struct{ Binds Binds }
-
-// Tell brings what a person asked for here to the main computer, which alone can say it.
-type Tell struct{ Binds Binds }
-
-// Key names the work, so that it is never started twice at once.
-func (a Replace) Key() string { return fmt.Sprintf("replace %d", a.File) }
-
-// Key names the work, so that it is never started twice at once.
-func (a Wake) Key() string { return "wake" }
-
-// Key names the work, so that it is never started twice at once.
-func (a Write) Key() string { return "write" }
-
-// Key names the work, so that it is never started twice at once.
-func (a Tell) Key() string { return "tell " + a.Binds.Action }
-
-// Card is a thing that a person must see or decide.
-type Card struct {
-	Code  string // C2, C3, …
-	Title string
-	What  string
-	Why   string
-	Binds *Binds // for an approval
 }

@@ -113,6 +113,12 @@ func (f *folding) takeRoot() bool {
 	f.s.Spine = []ledger.ID{root.ID}
 	f.s.Term = f.terms[root.ID]
 	f.s.Responsible, f.s.Assign, f.s.AssignAt = int(open.Resp), root.ID, root.At
+	f.s.AssignFrom, f.s.Renewed = int(open.Resp), root.ID
+	fleet, _ := f.rosters.Of(root.Device)
+	for _, p := range open.Parties {
+		d, own := p.Device()
+		f.s.Gone = append(f.s.Gone, own && !fleet.Member(d))
+	}
 	f.s.Statements = make([]Statement, len(open.Parties))
 	f.s.Adopted = make([]ledger.ID, len(open.Parties))
 	f.s.Results = make([][]ledger.Result, len(open.Parties))
@@ -189,14 +195,18 @@ func (s *State) apply(r *ledger.Record, term uint64) {
 	s.Term = term
 	switch c := r.Content.(type) {
 	case *ledger.Interim:
+		if s.Phase == Opened {
+			s.InterimAt = r.At
+		}
 		s.Phase, s.Pick = Interim, c.Pick
 		s.Decided = s.Decided || c.Why == ledger.InterimDecided
 	case *ledger.Reassign:
 		s.Reassigns++
-		s.Round = c.Round
+		s.Round, s.Renewed = c.Round, r.ID
 		if c.Why == ledger.ReassignRefill {
 			return
 		}
+		s.AssignFrom, s.AssignWhy = s.Responsible, c.Why
 		s.Responsible, s.Assign, s.AssignAt = int(c.To), r.ID, r.At
 		if !slices.Contains(s.Successors, int(c.To)) && c.To != s.Open.Resp {
 			s.Successors = append(s.Successors, int(c.To))
@@ -224,9 +234,9 @@ func (f *folding) hearLeaves() {
 		party, _ := f.s.Party(r.Device, f.rosters)
 		switch c := r.Content.(type) {
 		case *ledger.Ack:
-			f.s.Statements[party] = Statement{ID: r.ID, Device: r.Device, At: r.At, Ack: c}
+			f.s.Statements[party] = Statement{ID: r.ID, Device: r.Device, Re: r.Re[0], At: r.At, Ack: c}
 		case *ledger.Object:
-			f.s.Statements[party] = Statement{ID: r.ID, Device: r.Device, At: r.At, Object: c}
+			f.s.Statements[party] = Statement{ID: r.ID, Device: r.Device, Re: r.Re[0], At: r.At, Object: c}
 		case *ledger.FinalReady:
 			f.s.Ready = &Ready{r.ID, r.At, c}
 		case *ledger.Adopted:

@@ -1,6 +1,8 @@
 package thread
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -11,6 +13,7 @@ import (
 func (p *stepping) lead() {
 	switch {
 	case p.endByGitHub():
+	case p.pressed():
 	case p.s.Phase == Final:
 		p.closeConfirmed()
 	default:
@@ -33,7 +36,7 @@ func (p *stepping) endByGitHub() bool {
 		p.nameFinal()
 	case !look.Pull.Open:
 		p.emitSpine(&ledger.Closed{Why: ledger.ClosedUnmerged, Skipped: p.skipped()})
-	case look.Pull.Base != open.Base:
+	case look.Pull.Base != open.Base && look.Pull.Base != look.Base:
 		p.emitSpine(&ledger.Closed{Why: ledger.ClosedRetargeted, Skipped: p.skipped()})
 	case p.cleared():
 		p.emitSpine(&ledger.Closed{Why: ledger.ClosedNoConflict, Skipped: p.skipped()})
@@ -44,9 +47,11 @@ func (p *stepping) endByGitHub() bool {
 }
 
 // cleared reports whether the unchanged pull request has merged cleanly for so long that the conflict is
-// over.
+// over, with no push of ours on its way.
 func (p *stepping) cleared() bool {
-	if p.f.ClearSince.IsZero() || p.s.Ready != nil {
+	a := p.f.PushAct
+	pushing := a != nil && (a.State == Approved || a.State == Consumed) || p.builtElsewhere()
+	if p.f.ClearSince.IsZero() || p.f.Look.HeadClean != Yes || p.s.Ready != nil || pushing {
 		return false
 	}
 	at := p.f.ClearSince.Add(p.t.Cleared)
@@ -64,7 +69,7 @@ func (p *stepping) nameFinal() {
 	if len(look.Published) != len(p.s.Open.Files) {
 		return
 	}
-	out := &ledger.Final{Via: ledger.FinalElsewhere, Commit: look.Pull.MergeCommit, Base: p.s.Open.Base, Head: look.Pull.Head}
+	out := &ledger.Final{Via: ledger.FinalElsewhere, Commit: look.Pull.MergeCommit, Base: p.base(), Head: look.Pull.Head}
 	for i, blob := range look.Published {
 		out.Files = append(out.Files, ledger.FileVersion{File: uint64(i), Blob: blob})
 	}
@@ -88,7 +93,7 @@ func (p *stepping) skipped() []uint64 {
 // closeConfirmed closes "once every computer has confirmed" (rule B8); until then nobody is held up.
 func (p *stepping) closeConfirmed() {
 	if p.s.AllAdopted() {
-		p.emitSpine(&ledger.Closed{Why: ledger.ClosedConfirmed}, p.s.Adopted...)
+		p.emitSpine(&ledger.Closed{Why: ledger.ClosedConfirmed}, p.s.Confirmed()...)
 	}
 }
 
@@ -111,17 +116,27 @@ func (p *stepping) settle() {
 	}
 }
 
-// undecided is the first objection that the main computer's agent has not decided yet.
+// undecided is the first objection that the main computer's agent has neither decided nor failed to
+// decide.
 func (p *stepping) undecided() *Statement {
 	if p.s.Decided {
 		return nil
 	}
 	for i := range p.s.Statements {
-		if st := &p.s.Statements[i]; st.Objected() && st.Object.Why != ledger.ObjectGaveUp {
+		if st := &p.s.Statements[i]; st.Objected() && st.Object.Why != ledger.ObjectGaveUp && !p.answered(st.ID) {
 			return st
 		}
 	}
 	return nil
+}
+
+// answered reports whether the agent was woken for an objection and could not decide it. It is not woken
+// for the same one again.
+func (p *stepping) answered(objection ledger.ID) bool {
+	if t := p.f.Decide; t != nil && t.For == objection && !t.Interrupted {
+		return t.Failed || t.GaveUp
+	}
+	return slices.Contains(p.f.Answered, objection)
 }
 
 // decide wakes the agent once for an objection: "An objection wakes the main computer's agent once to
@@ -129,9 +144,7 @@ func (p *stepping) undecided() *Statement {
 func (p *stepping) decide(object *Statement) {
 	t := p.f.Decide
 	if t != nil && t.For == object.ID && !t.Interrupted {
-		if !t.Failed && !t.GaveUp {
-			p.emitSpine(&ledger.Interim{Why: ledger.InterimDecided, Pick: t.Pick})
-		}
+		p.emitSpine(&ledger.Interim{Why: ledger.InterimDecided, Pick: t.Pick})
 		return
 	}
 	switch {
@@ -146,79 +159,83 @@ func (p *stepping) decide(object *Statement) {
 // publish merges a verified result once its person approves (rule B4).
 func (p *stepping) publish() {
 	r := p.ready()
-	if r == nil || !p.fresh() || p.f.Look.ForReady != r.ID || p.f.Look.Ready != Yes {
+	if p.judged() != Yes || len(p.f.Look.Marked) > 0 {
 		return
 	}
-	b := Binds{Action: "merge", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: p.s.Open.Base, New: r.Head}
+	b := Binds{Action: "merge", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Ref: p.base(), New: r.Head, Method: p.f.Look.Method}
 	p.offer(b, p.f.MergeAct, Card{
 		Code: "C3", Title: "Approve the merge of " + p.subject(),
-		What: "merge " + r.Head.Short() + " into " + p.s.Open.Base,
+		What: "merge " + r.Head.Short() + " into " + p.base(),
 		Why:  "the merged result " + testsWord(r.Tests),
 	})
 }
 
-// handOver gives the final to another computer when its side gave up (rule B6) or is away past its time
-// (rule B7). A side that is present keeps it: its person is merely slow.
-func (p *stepping) handOver() {
-	if p.ready() != nil && p.f.Look.Ready != No {
-		return
-	}
+// base is what the open's base branch is called now (case 27).
+func (p *stepping) base() string { return cmp.Or(p.f.Look.Base, p.s.Open.Base) }
+
+// builtElsewhere reports whether the responsible side has built a result that waits for its person.
+func (p *stepping) builtElsewhere() bool {
 	st := p.s.Statements[p.s.Responsible]
-	if st.Objected() && st.Object.Why == ledger.ObjectGaveUp {
-		p.reassign(ledger.ReassignGaveUp)
-		return
-	}
-	if !p.f.FinalFired {
+	return st.Agreed() && st.Ack.Wait == 1
+}
+
+// handOver gives the final to another computer when its side was removed or gave up (rule B6), or is away
+// past its time (rule B7). A side that is present keeps it: its person is merely slow.
+func (p *stepping) handOver() {
+	switch resp := p.s.Responsible; {
+	case p.s.Gone[resp]:
+		p.reassign(ledger.ReassignRevoked)
+	case p.ready() != nil && p.judged() != No:
+	case p.s.GivenUp():
+		if !p.reassign(ledger.ReassignGaveUp) && resp != p.self.Party {
+			p.cardTurns(p.name(resp) + " gave up building the final, and no other computer is left to try")
+		}
+	case !p.f.FinalFired:
 		p.by(p.f.Assigned.Add(p.t.Final))
-		return
-	}
-	if p.self.Party != p.s.Responsible && p.now.Sub(p.f.RespSeen) > p.t.Away {
+	case p.respAway():
 		p.reassign(ledger.ReassignOverdue)
+	case p.self.Party != resp:
+		p.by(p.f.RespSeen.Add(p.t.Away + time.Second))
 	}
 }
 
-// reassign takes the first party that has not had the final yet: the author's computer, then the
-// others in order, then the main computer itself. Never a lane that is not the author's (L7).
-func (p *stepping) reassign(why uint64) {
-	if p.s.Reassigns >= reassignsMax {
-		return
-	}
-	for _, to := range p.candidates() {
+func (p *stepping) respAway() bool {
+	return p.self.Party != p.s.Responsible && p.now.Sub(p.f.RespSeen) > p.t.Away
+}
+
+// reassign asks to hand the final over, and reports whether anybody is left to have it.
+func (p *stepping) reassign(why uint64) bool {
+	to, ok := p.successor(why)
+	if ok {
 		p.emitSpine(&ledger.Reassign{To: uint64(to), Why: why, Round: p.s.Round})
-		return
 	}
+	return ok
 }
 
-func (p *stepping) candidates() []int {
-	tried := map[int]bool{int(p.s.Open.Resp): true, p.s.Responsible: true}
-	for _, i := range p.s.Successors {
-		tried[i] = true
+// successor is who has the final next: the first that has not had it of the author's computer or lane,
+// the fleet's computers by how lately they were heard of, and the main computer itself. Never a lane that
+// is not the author's (L7). The work of a removed computer always goes on, if need be here.
+func (p *stepping) successor(why uint64) (int, bool) {
+	if p.s.Reassigns >= reassignsMax {
+		return 0, false
 	}
-	var order, out []int
-	if p.s.Open.Auth != nil {
-		order = append(order, int(*p.s.Open.Auth))
-	}
-	for i, party := range p.s.Open.Parties {
-		if _, own := party.Device(); own && i != p.self.Party {
+	var order []int
+	for i := range p.s.Open.Parties {
+		if p.s.ofFleet(i) && i != p.self.Party {
 			order = append(order, i)
 		}
 	}
+	if len(p.f.Seen) == len(p.s.Open.Parties) {
+		slices.SortStableFunc(order, func(a, b int) int { return p.f.Seen[b].Compare(p.f.Seen[a]) })
+	}
+	if auth := p.s.Open.Auth; auth != nil {
+		order = slices.Insert(order, 0, int(*auth))
+	}
+	tried := append([]int{int(p.s.Open.Resp), p.s.Responsible}, p.s.Successors...)
 	for _, i := range append(order, p.self.Party) {
-		if !tried[i] {
-			tried[i] = true
-			out = append(out, i)
+		if p.s.mayBuild(i) && !slices.Contains(tried, i) {
+			return i, true
 		}
 	}
-	return out
-}
-
-// deadlineCards says that the final is overdue (P22): on every computer of the fleet, since the main
-// computer may be the one that is away.
-func (p *stepping) deadlineCards() {
-	if p.s.Phase != Opened && p.s.Phase != Interim || !p.f.FinalFired {
-		return
-	}
-	since := p.f.Assigned.Add(p.t.Final).Format(time.RFC3339)
-	p.card("C7", "The final for "+p.subject()+" is overdue", p.name(p.s.Responsible)+" has not published it; due since "+since,
-		"when that computer is away, the main computer hands the final to another one")
+	return p.self.Party, why == ledger.ReassignRevoked
 }

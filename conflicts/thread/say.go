@@ -46,53 +46,6 @@ func testsWord(tests uint64) string {
 	return "was not tested: no test command is set"
 }
 
-// say tells what the conversation waits for, by whom.
-func (p *stepping) say() string {
-	switch p.s.Phase {
-	case Opened, Interim:
-		return p.sayOpen()
-	case Final:
-		if missing := p.s.Missing(); len(missing) > 0 {
-			return "published; waits for " + p.names(missing) + " to confirm, which holds nobody up"
-		}
-		return "published and confirmed by everybody"
-	case Closed:
-		return closedWord(p.s.ClosedWhy)
-	case None:
-	}
-	return ""
-}
-
-func (p *stepping) sayOpen() string {
-	resp := p.name(p.s.Responsible)
-	switch {
-	case p.f.Look.Open == No:
-		return "unverified: " + p.f.Look.OpenWhy
-	case p.s.Ready != nil && p.f.Look.Ready == Yes && p.self.Main:
-		return "the result is ready; the merge waits for a person here"
-	case p.s.Ready != nil:
-		return "the result is ready; the merge waits for a person at the main computer"
-	case p.waitsForPush() && p.responsible():
-		return "the result is built; the push waits for a person here"
-	case p.s.Statements[p.s.Responsible].Ack != nil && p.s.Statements[p.s.Responsible].Ack.Wait == 1:
-		return "the result is built; the push waits for a person at " + resp
-	case p.s.Phase == Opened && len(p.silent()) > 0:
-		return "waits for " + p.names(p.silent()) + " until " + p.f.Opened.Add(p.t.Interim).Format("15:04:05") + "; silence is agreement"
-	}
-	return resp + " prepares the final"
-}
-
-// silent lists the parties that have said nothing yet.
-func (p *stepping) silent() []int {
-	var out []int
-	for i, st := range p.s.Statements {
-		if !st.Agreed() && !st.Objected() {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 func closedWord(why uint64) string {
 	switch why {
 	case ledger.ClosedConfirmed:

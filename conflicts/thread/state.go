@@ -26,6 +26,7 @@ func (p Phase) String() string {
 type Statement struct {
 	ID     ledger.ID
 	Device ledger.Device
+	Re     ledger.ID      // the record of the spine that it answers
 	At     uint64         // author's wall clock, Unix milliseconds
 	Ack    *ledger.Ack    // nil unless it agrees
 	Object *ledger.Object // nil unless it objects
@@ -67,16 +68,21 @@ type State struct {
 	Spine  []ledger.ID    // the spine from the open on
 	Term   uint64         // term of the last spine record
 
-	Pick    []uint64 // files whose interim is the pull request's copy
-	Decided bool     // the main computer's agent has decided an objection
+	Pick      []uint64 // files whose interim is the pull request's copy
+	Decided   bool     // the main computer's agent has decided an objection
+	InterimAt uint64   // wall clock of the first interim, Unix milliseconds
 
 	Responsible int       // index in Open.Parties
 	Assign      ledger.ID // the record that made it responsible
 	AssignAt    uint64    // that record's wall clock, Unix milliseconds
+	AssignWhy   uint64    // why it did, zero for the open
+	AssignFrom  int       // the party that had the final before
+	Renewed     ledger.ID // the record that last gave the responsible side turns: Assign, or a later refill
 	Round       uint64    // raised by a person's refill
 	Reassigns   int
 	Successors  []int // new responsible sides in order of their first assignment
 
+	Gone       []bool      // by party: its computer was removed from the fleet, and is waited for no more
 	Statements []Statement // by party
 	Ready      *Ready
 	Final      *Outcome
@@ -118,28 +124,66 @@ func (s *State) Party(d ledger.Device, rosters lanes.Rosters) (int, bool) {
 	return 0, false
 }
 
-// AllAgreed reports whether every party's last statement is an ack.
+// AllAgreed reports whether every party that is still one agreed last.
 func (s *State) AllAgreed() bool {
-	for _, st := range s.Statements {
-		if !st.Agreed() {
+	agreed := false
+	for i, st := range s.Statements {
+		if !st.Agreed() && !s.Gone[i] {
 			return false
 		}
+		agreed = agreed || st.Agreed()
 	}
-	return len(s.Statements) > 0
+	return agreed
 }
 
-// AllAdopted reports whether every party has confirmed the final.
-func (s *State) AllAdopted() bool { return len(s.Missing()) == 0 && s.Final != nil }
+// GivenUp reports whether the responsible side has said that it cannot build the final, since it was last
+// given turns for it. What it said before that counts for nothing now.
+func (s *State) GivenUp() bool {
+	st := s.Statements[s.Responsible]
+	return st.Objected() && st.Object.Why == ledger.ObjectGaveUp && st.Re == s.Renewed
+}
 
-// Missing lists the parties that have not confirmed the final.
+// AllAdopted reports whether every party that is still one has confirmed the final.
+func (s *State) AllAdopted() bool {
+	return s.Final != nil && len(s.Missing()) == 0 && len(s.Confirmed()) > 0
+}
+
+// Confirmed lists what confirmed the final, in the order of the parties.
+func (s *State) Confirmed() []ledger.ID {
+	var out []ledger.ID
+	for _, id := range s.Adopted {
+		if id != (ledger.ID{}) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Missing lists the parties that have not confirmed the final. A computer that was removed is not missed
+// (D-14).
 func (s *State) Missing() []int {
 	var out []int
 	for i, id := range s.Adopted {
-		if id == (ledger.ID{}) {
+		if id == (ledger.ID{}) && !s.Gone[i] {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// ofFleet reports whether a party is a computer of the opener's fleet, not a lane.
+func (s *State) ofFleet(party int) bool {
+	_, own := s.Open.Parties[party].Device()
+	return own
+}
+
+// mayBuild reports whether a party may be given the final: a computer of the opener's fleet that is still
+// one, or the lane of the pull request's author, and never another lane (L7).
+func (s *State) mayBuild(party int) bool {
+	if party < 0 || party >= len(s.Open.Parties) || s.Gone[party] {
+		return false
+	}
+	return s.ofFleet(party) || uint64(party) == s.Open.Resp || s.Open.Auth != nil && uint64(party) == *s.Open.Auth
 }
 
 func (s *State) openerParty() int {

@@ -24,9 +24,12 @@ func Step(s *State, self Self, f Facts, t Timers, now time.Time) Effects {
 	switch {
 	case s.Phase == None:
 		p.e.Say = "its opening has not arrived here yet"
-	case self.Party < 0:
+	case self.Party < 0 || self.Party >= len(s.Open.Parties):
 		p.e.Say = "this computer is not involved"
+	case s.Gone[self.Party]:
+		p.e.Say = "this computer was removed from its fleet"
 	case s.Opaque:
+		p.hold()
 		p.card("C10", "Update parley on this computer", "the conversation about "+p.subject()+" holds something that this version does not understand", "it is kept and passed on, and nothing is adopted or published meanwhile")
 		p.e.Say = "it needs a newer parley here"
 	default:
@@ -48,7 +51,12 @@ func (p *stepping) reconcile() {
 	if p.self.Main && p.s.Phase != Closed {
 		p.lead()
 	}
-	p.deadlineCards()
+	p.passOn()
+	p.overdueCard()
+	p.forkCard()
+	p.markersCard()
+	p.keptCard()
+	p.e.Waits = p.waits()
 	p.e.Say = p.say()
 }
 
@@ -58,6 +66,21 @@ func (p *stepping) fresh() bool { return p.f.Look.For == p.s.Head() && !p.f.Look
 func (p *stepping) interimInForce() bool { return p.s.Phase != Opened || p.f.InterimFired }
 
 func (p *stepping) author() bool { return p.f.Look.Author }
+
+// own reports whether this computer is of the fleet that opened the conversation; otherwise it takes part
+// through a lane.
+func (p *stepping) own() bool { return p.s.Open.Fleet == p.self.Fleet }
+
+// speaks reports whether this computer states what its party thinks. A lane is one party: the computer
+// that its desk answered from first goes on speaking for it, so that two of them never contradict each
+// other.
+func (p *stepping) speaks() bool {
+	if p.own() {
+		return true
+	}
+	by := p.s.Statements[p.self.Party].Device
+	return p.self.Desk && (by == ledger.Device{} || by == p.self.Device)
+}
 
 // by notes that the step should run again at a time.
 func (p *stepping) by(at time.Time) {
@@ -84,6 +107,9 @@ func (p *stepping) card(code, title, what, why string) {
 
 // hold keeps the files of the thread from the master sync until the final.
 func (p *stepping) hold() {
+	if p.s.Phase == Closed && p.s.Final == nil {
+		return
+	}
 	for i := range p.s.Open.Files {
 		p.e.Hold = append(p.e.Hold, i)
 	}
@@ -93,12 +119,12 @@ func (p *stepping) hold() {
 // that nobody else has make it an objection: "A computer whose master holds lines in a conflicted file
 // that are in neither the pull request nor GitHub master objects automatically".
 func (p *stepping) state() {
-	if !p.fresh() || p.f.Look.Open != Yes {
+	if !p.fresh() || p.f.Look.Open != Yes || len(p.f.Look.Files) != len(p.s.Open.Files) || !p.speaks() {
 		return
 	}
 	want, re := p.statement()
 	have := p.s.Statements[p.self.Party]
-	if same(want, have) {
+	if same(want, re, have) {
 		return
 	}
 	if again := p.f.Stated.Add(p.t.Restate); !p.f.Stated.IsZero() && p.now.Before(again) {
@@ -110,7 +136,7 @@ func (p *stepping) state() {
 
 func (p *stepping) statement() (ledger.Body, ledger.ID) {
 	if p.gaveUp() {
-		return &ledger.Object{Why: ledger.ObjectGaveUp}, p.s.Root.ID
+		return &ledger.Object{Why: ledger.ObjectGaveUp}, p.s.Renewed
 	}
 	object := &ledger.Object{Why: ledger.ObjectUnpublished}
 	ack := &ledger.Ack{}
@@ -127,19 +153,23 @@ func (p *stepping) statement() (ledger.Body, ledger.ID) {
 	if len(object.Files) > 0 {
 		return object, p.s.Root.ID
 	}
-	if p.responsible() && p.built() != nil && p.waitsForPush() {
+	if p.f.Presses.Keep {
+		return &ledger.Object{Why: ledger.ObjectPerson}, p.s.Root.ID
+	}
+	if p.builds() && p.needsBuild() && p.waitsForPush() {
 		ack.Wait = 1
 	}
 	return ack, p.s.Root.ID
 }
 
-// same compares what matters of two statements; how many lines are unpublished may change freely.
-func same(want ledger.Body, have Statement) bool {
+// same compares what matters of two statements; how many lines are unpublished may change freely. A side
+// gives up for the turns that it was given last.
+func same(want ledger.Body, re ledger.ID, have Statement) bool {
 	switch w := want.(type) {
 	case *ledger.Ack:
 		return have.Ack != nil && slices.Equal(w.Classes, have.Ack.Classes) && w.Wait == have.Ack.Wait
 	case *ledger.Object:
-		return have.Object != nil && w.Why == have.Object.Why &&
+		return have.Object != nil && w.Why == have.Object.Why && (w.Why != ledger.ObjectGaveUp || re == have.Re) &&
 			slices.EqualFunc(w.Files, have.Object.Files, func(a, b ledger.OwnLines) bool { return a.File == b.File })
 	}
 	return false
@@ -149,56 +179,17 @@ func same(want ledger.Body, have Statement) bool {
 // "keeps the pull request's changes in those files until the final lands". Another fleet's computer takes
 // nothing but master's copy (P5).
 func (p *stepping) followInterim() {
-	if !p.interimInForce() || !p.fresh() || p.f.Look.Open != Yes || p.author() || !p.f.Look.OnBase {
+	if !p.interimInForce() || !p.fresh() || p.f.Look.Open != Yes || p.author() || !p.f.Look.OnBase || p.f.Presses.Keep ||
+		len(p.f.Look.Files) != len(p.s.Open.Files) {
 		return
 	}
 	for i, f := range p.f.Look.Files {
 		want := f.Tip
-		if slices.Contains(p.s.Pick, uint64(i)) && p.s.Open.Fleet == p.self.Fleet {
+		if slices.Contains(p.s.Pick, uint64(i)) && p.own() {
 			want = p.s.Open.Files[i].Pull
 		}
 		if f.Replaceable && f.Here != want {
 			p.e.Do = append(p.e.Do, Replace{File: i, Want: want, Executable: f.Executable})
 		}
 	}
-}
-
-// adopt takes the verified final and confirms it (rule A4). Until it is verified nothing changes, and a
-// copy that is not published stays as it is, visibly.
-func (p *stepping) adopt() {
-	if p.s.Final == nil || p.s.Adopted[p.self.Party] != (ledger.ID{}) {
-		return
-	}
-	if !p.fresh() || p.f.Look.Final != Yes {
-		p.hold()
-		if p.now.Sub(time.UnixMilli(int64(p.s.Final.At))) > p.t.Unproven {
-			p.card("C13", "GitHub does not hold the named final", p.subject()+": "+p.f.Look.FinalWhy, "this computer keeps its copies and looks again")
-		}
-		return
-	}
-	results := &ledger.Adopted{Tip: p.f.Look.Tip}
-	for i, f := range p.f.Look.Files {
-		if p.f.Look.OnBase && f.Replaceable && f.Here != f.Tip {
-			p.e.Do = append(p.e.Do, Replace{File: i, Want: f.Tip, Executable: f.Executable})
-		}
-		results.Results = append(results.Results, p.result(i, f))
-	}
-	if len(p.e.Do) == 0 {
-		p.emit(results, p.s.Final.ID)
-	}
-}
-
-func (p *stepping) result(i int, f File) ledger.Result {
-	took := slices.Contains(p.f.Took, i)
-	switch {
-	case !p.f.Look.OnBase || f.Class == ledger.NotHere:
-		return ledger.WasNotHere
-	case f.Here != f.Tip:
-		return ledger.KeptOwn
-	case took && f.Tip == "":
-		return ledger.TookDeletion
-	case took:
-		return ledger.Took
-	}
-	return ledger.HadIt
 }

@@ -266,7 +266,7 @@ func TestAskingTwiceAsksForTheSame(t *testing.T) {
 		for _, c := range w.people {
 			s := w.state()
 			c.facts.Look = w.look(c, &s)
-			self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true}
+			self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true, Role: lanes.RoleMain}
 			one, two := Step(&s, self, c.facts, Contract(), w.now), Step(&s, self, c.facts, Contract(), w.now)
 			if a, b := text(t, one), text(t, two); a != b {
 				t.Fatalf("first %s\nthen %s", a, b)

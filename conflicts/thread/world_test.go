@@ -182,7 +182,7 @@ func (w *world) step(c *computer) bool {
 	}
 	c.facts.Look = w.look(c, &s)
 	names := []string{"one", "two", "three"}
-	self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true, Names: names}
+	self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true, Names: names, Role: lanes.RoleMain}
 	c.last = Step(&s, self, c.facts, Contract(), w.now)
 	if d := c.last.Emit; d != nil {
 		w.say(c, ledger.Header{Ledger: w.open.Key().Thread(), Open: s.Root.ID, Spine: d.Spine, Claim: d.Claim, Re: d.Re}, d.Content)

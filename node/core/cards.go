@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -35,13 +34,6 @@ func (c *Core) Cards() []Card {
 		t := c.threads[tid]
 		for _, card := range t.Cards {
 			out = append(out, Card{Card: card, Key: card.Code + "/" + tid.Short(), Thread: tid, Ref: t.State.Ref()})
-		}
-		if kept := t.keptOwn(); len(kept) > 0 {
-			out = append(out, Card{Key: "C9/" + tid.Short(), Thread: tid, Ref: t.State.Ref(), Card: thread.Card{
-				Code:  "C9",
-				Title: "Own copies stay after the final of " + t.State.Ref(), What: "this computer kept its own copy of " + strings.Join(kept, ", "),
-				Why: "they hold work that is nowhere else; bring it together with master when you like",
-			}})
 		}
 	}
 	return out
@@ -118,18 +110,4 @@ func (c *Core) contested() Card {
 		card.What += c.roster.Name(claim.Device)
 	}
 	return card
-}
-
-// keptOwn lists the files whose own copy stayed after a verified final.
-func (t *Conversation) keptOwn() []string {
-	if t.State.Final == nil || t.Look.Final != thread.Yes || !t.Look.OnBase {
-		return nil
-	}
-	var out []string
-	for i, f := range t.Look.Files {
-		if f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable {
-			out = append(out, string(t.State.Open.Files[i].Path))
-		}
-	}
-	return out
 }

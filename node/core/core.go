@@ -87,6 +87,7 @@ type Conversation struct {
 	Local Local
 	Look  thread.Look
 	Say   string
+	Waits []thread.Wait
 	Cards []thread.Card
 	Next  time.Time
 

@@ -61,6 +61,7 @@ type Written struct {
 	Binds   thread.Binds
 	Unknown bool
 	Void    string // why it came to nothing; "" when it was done
+	Denied  bool   // GitHub does not let this account do it (case 64)
 }
 
 // Trial is one pull request that git was asked to merge (P7).

@@ -20,12 +20,15 @@ type Local struct {
 	FinalFired   bool
 	OpenedRan    time.Duration // seen to pass since Opened, whatever the wall clock says
 	AssignedRan  time.Duration // the same since Assigned
+	Named        time.Time     // from when the final's confirmation counts
+	NamedFor     ledger.ID
 
 	Round   uint64 // the round that Used counts
 	Used    int    // turns reserved in that round
 	Running *Running
 	Merge   *thread.Turn
 	Decide  *thread.Turn
+	Decided []ledger.ID // objections that a turn was spent on, interrupted ones excepted
 
 	Push *Approval
 	Land *Approval // the merge on GitHub

@@ -172,8 +172,8 @@ func (c *Core) SyncNow(slug string, now time.Time) ([]Effect, bool) {
 func (c *Core) masterCards(r *repo, now time.Time) []Card {
 	var out []Card
 	if r.last.Rewritten {
-		out = append(out, Card{Key: "C14/" + r.Slug, Slug: r.Slug, Card: thread.Card{
-			Code: "C14", Title: r.Base + " of " + r.Slug + " was rewritten on GitHub",
+		out = append(out, Card{Key: "C18/" + r.Slug, Slug: r.Slug, Card: thread.Card{
+			Code: "C18", Title: r.Base + " of " + r.Slug + " was rewritten on GitHub",
 			What: "it lost commits that it had; this computer's branch and files stay as they are",
 			Why:  "only a person can say which of the two histories counts: compare them, then git reset this branch or push it back",
 		}})

@@ -108,6 +108,8 @@ func (t *Conversation) presses() thread.Presses {
 			}
 		case "fork":
 			out.Fork = b.Devices
+		case "keep":
+			out.Keep = true
 		}
 	}
 	return out

@@ -43,11 +43,14 @@ func (c *Core) judgeTimers(t *Conversation, now time.Time) {
 	if l.AssignedFor != s.Assign {
 		l.AssignedFor, l.Assigned, l.AssignedRan, l.FinalFired = s.Assign, origin(s.AssignAt, now), 0, false
 	}
+	if f := s.Final; f != nil && l.NamedFor != f.ID {
+		l.NamedFor, l.Named = f.ID, origin(f.At, now)
+	}
 	if now.After(c.quiet) {
 		l.InterimFired = l.InterimFired || elapsed(l.Opened, l.OpenedRan, now) >= c.cfg.Timers.Interim
 		l.FinalFired = l.FinalFired || elapsed(l.Assigned, l.AssignedRan, now) >= c.cfg.Timers.Final
 	}
-	if before.OpenedFor != l.OpenedFor || before.AssignedFor != l.AssignedFor ||
+	if before.OpenedFor != l.OpenedFor || before.AssignedFor != l.AssignedFor || before.NamedFor != l.NamedFor ||
 		before.InterimFired != l.InterimFired || before.FinalFired != l.FinalFired {
 		c.keep(t)
 	}

@@ -31,8 +31,8 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	}
 	self := c.self(t, now)
 	c.judgeTimers(t, now)
-	e := thread.Step(&t.State, self, c.facts(t, self), c.cfg.Timers, now)
-	t.Say, t.Cards, t.Next, t.hold = e.Say, e.Cards, e.Next, e.Hold
+	e := thread.Step(&t.State, self, c.facts(t, self, now), c.cfg.Timers, now)
+	t.Say, t.Waits, t.Cards, t.Next, t.hold = e.Say, e.Waits, e.Cards, e.Next, e.Hold
 	if c.low {
 		return
 	}
@@ -61,6 +61,7 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
 	}
+	self.Role, _ = c.roster.Main()
 	if i, ok := t.State.Party(c.cfg.Device, lanes.Rosters{c.roster}); ok && c.roster.Member(c.cfg.Device) {
 		self.Party = i
 	}
@@ -69,13 +70,21 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 
 func (c *Core) keep(t *Conversation) { c.effect(save(localKey(t.State.Ledger), t.Local)) }
 
-func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
+func (c *Core) facts(t *Conversation, self thread.Self, now time.Time) thread.Facts {
 	l := &t.Local
 	f := thread.Facts{
 		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
 		Look: t.Look, Turns: l.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
 		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started, Presses: t.presses(),
+		Answered: l.Decided, Named: l.Named,
+	}
+	if role, claim := c.roster.Main(); role == lanes.RoleMain {
+		f.MainSeen = c.lastSeen(claim.Device, now)
+	}
+	for _, party := range t.State.Open.Parties {
+		d, _ := party.Device() // a lane's computers are not followed one by one
+		f.Seen = append(f.Seen, c.seen[d])
 	}
 	if self.Party >= 0 {
 		if st := t.State.Statements[self.Party]; st.Device == c.cfg.Device && st.At > 0 {
@@ -86,6 +95,17 @@ func (c *Core) facts(t *Conversation, self thread.Self) thread.Facts {
 		f.RespSeen = c.seen[d]
 	}
 	return f
+}
+
+// lastSeen is when a computer was last heard of; before a start, or a sleep, nobody could be.
+func (c *Core) lastSeen(d ledger.Device, now time.Time) time.Time {
+	if d == c.cfg.Device {
+		return now
+	}
+	if at := c.seen[d]; at.After(c.started) {
+		return at
+	}
+	return c.started
 }
 
 func (l *Local) used(round uint64) int {
@@ -99,6 +119,9 @@ func (l *Local) used(round uint64) int {
 func (l *Local) end(turn thread.Turn) {
 	if l.Running != nil && l.Running.Decide {
 		l.Decide = &turn
+		if !turn.Interrupted && !slices.Contains(l.Decided, turn.For) {
+			l.Decided = append(l.Decided, turn.For)
+		}
 	} else {
 		l.Merge = &turn
 	}
