@@ -262,7 +262,7 @@ func (w *world) one(c *computer, e Effect) {
 	case Scan:
 		w.scan(c, e)
 	case SyncMaster:
-		w.give(c, MasterSynced{Slug: slug, Tip: w.github.tip})
+		w.give(c, MasterSynced{Slug: slug, Tip: w.github.tip, To: w.github.tip})
 	}
 }
 
@@ -332,9 +332,26 @@ func (w *world) do(c *computer, e Do) {
 			turn.Commit, turn.Tests = blob("result"), ledger.TestsPassed
 		}
 		w.give(c, Turned{Thread: e.Thread, Decide: a.Decide, Turn: turn})
+	case thread.Tell:
+		w.give(c, w.relay(c, e, a.Binds))
 	case thread.Write:
 		w.give(c, Written{Thread: e.Thread, Binds: a.Binds, Void: w.writeGitHub(c, a.Binds)})
 	}
+}
+
+// relay brings a press to the computer that it was addressed to.
+func (w *world) relay(c *computer, e Do, b thread.Binds) Told {
+	for _, other := range w.people {
+		if other.device() == e.To {
+			effects, err := other.core.Relay(e.Thread, b, c.device(), w.now)
+			if err != nil {
+				return Told{Thread: e.Thread, Binds: b, Err: err.Error()}
+			}
+			w.perform(other, effects)
+			return Told{Thread: e.Thread, Binds: b}
+		}
+	}
+	return Told{Thread: e.Thread, Binds: b, Err: "nobody has this key"}
 }
 
 // writeGitHub looks first, as the shell does, and writes exactly from what the approval bound.
