@@ -73,7 +73,7 @@ func (p *stepping) needsBuild() bool {
 // let it push, or it has no turn left and nothing to show.
 func (p *stepping) gaveUp() bool {
 	switch {
-	case !p.builds() || p.f.Waking || !p.needsBuild():
+	case !p.builds() || p.f.Waking || !p.needsBuild() || p.anotherRound():
 		return false
 	case p.waitsForPush():
 		return p.denied()
