@@ -3,7 +3,6 @@ package thread
 import (
 	"testing"
 
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -21,7 +20,7 @@ func longThread(b *testing.B, n int) (*world, []*ledger.Record) {
 
 func BenchmarkFold500Records(b *testing.B) {
 	w, records := longThread(b, 500)
-	rosters := lanes.Rosters{w.roster}
+	rosters := w.rosters()
 	for b.Loop() {
 		if s := Fold(records, rosters); s.Phase != Opened {
 			b.Fatal(s.Phase)

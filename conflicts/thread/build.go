@@ -24,7 +24,7 @@ func (p *stepping) mergeTurn() *Turn {
 // or it is that head.
 func (p *stepping) built() *Turn {
 	t := p.mergeTurn()
-	if t == nil || t.Commit == "" || !p.f.Look.Pull.Known {
+	if t == nil || t.Commit == "" || t.Failed || t.GaveUp || !p.f.Look.Pull.Known {
 		return nil
 	}
 	if head := p.f.Look.Pull.Head; t.Head != head && t.Commit != head {
@@ -73,7 +73,7 @@ func (p *stepping) needsBuild() bool {
 // let it push, or it has no turn left and nothing to show.
 func (p *stepping) gaveUp() bool {
 	switch {
-	case !p.builds() || p.f.Waking || !p.needsBuild():
+	case !p.builds() || p.f.Waking || !p.needsBuild() || p.anotherRound():
 		return false
 	case p.waitsForPush():
 		return p.denied()

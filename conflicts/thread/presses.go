@@ -73,7 +73,7 @@ func (p *stepping) spentCards() {
 // way. Only a person of the fleet that opened the conversation has the button.
 func (p *stepping) cardTurns(what string) {
 	p.notice(CauseTurns)
-	if p.f.Presses.Another && p.own() && p.assignable() {
+	if p.anotherRound() {
 		return
 	}
 	card := Card{
@@ -90,6 +90,9 @@ func (p *stepping) cardTurns(what string) {
 	}
 	p.e.Cards = append(p.e.Cards, card)
 }
+
+// anotherRound reports whether a person's press for one is under way.
+func (p *stepping) anotherRound() bool { return p.f.Presses.Another && p.own() && p.assignable() }
 
 // notice asks for one message to the other developers who take part.
 func (p *stepping) notice(cause uint64) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -265,8 +264,7 @@ func TestAskingTwiceAsksForTheSame(t *testing.T) {
 	for range 40 {
 		for _, c := range w.people {
 			s := w.state()
-			c.facts.Look = w.look(c, &s)
-			self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true, Role: lanes.RoleMain}
+			self := w.observe(c, &s)
 			one, two := Step(&s, self, c.facts, Contract(), w.now), Step(&s, self, c.facts, Contract(), w.now)
 			if a, b := text(t, one), text(t, two); a != b {
 				t.Fatalf("first %s\nthen %s", a, b)
@@ -295,7 +293,7 @@ func TestTheStateDependsOnTheSetOfRecordsAlone(t *testing.T) { // case 7
 	for range 200 {
 		random.Shuffle(len(w.records), func(i, j int) { w.records[i], w.records[j] = w.records[j], w.records[i] })
 		twice := append(append([]*ledger.Record(nil), w.records...), w.records[0])
-		if got := text(t, Fold(twice, lanes.Rosters{w.roster})); got != want {
+		if got := text(t, Fold(twice, w.rosters())); got != want {
 			t.Fatalf("got %s\nwant %s", got, want)
 		}
 	}
@@ -312,7 +310,7 @@ func TestEveryPrefixOfAThreadFolds(t *testing.T) {
 	for range 300 {
 		some := append([]*ledger.Record(nil), w.records...)
 		random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
-		s := Fold(some[:random.IntN(len(some)+1)], lanes.Rosters{w.roster})
+		s := Fold(some[:random.IntN(len(some)+1)], w.rosters())
 		if s.Phase > None && s.Open == nil {
 			t.Fatal("a phase without an open")
 		}

@@ -1,8 +1,11 @@
 package thread
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,14 +13,15 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// world is three computers of one developer, the records they have said, and a GitHub that is a few
-// variables. It lets the reconcilers of all computers run against each other without any I/O.
+// world is the computers of one developer, and of a second one behind a lane, the records they have said,
+// and a GitHub that is a few variables. It lets the reconcilers of all computers run against each other
+// without any I/O.
 type world struct {
 	t       testing.TB
 	now     time.Time
-	roster  lanes.Roster
-	fleet   ledger.TID
-	claim   ledger.ID
+	fleets  []*fleet
+	fleet   ledger.TID // of the developer who opens
+	main    *computer
 	people  []*computer
 	records []*ledger.Record
 	open    *ledger.Open
@@ -25,24 +29,40 @@ type world struct {
 		head, tip, merged ledger.OID
 		clean, isMerged   bool
 		closed, gone      bool
-		base              string
+		base, renamed     string
+		builds            int
 	}
+}
+
+// fleet is one developer's roster and the records that make it.
+type fleet struct {
+	id      ledger.TID
+	records []*ledger.Record
+	roster  lanes.Roster
 }
 
 // computer is one of them, with what its world shows it.
 type computer struct {
+	name    string
+	fleet   *fleet
 	key     ed25519.PrivateKey
 	dev     ledger.Device
 	inc     ledger.Incarnation
 	heads   map[ledger.TID]ledger.Head
+	claim   ledger.ID
 	away    bool
 	author  bool
+	account Verdict
 	onBase  bool
+	noDesk  bool
 	facts   Facts
 	files   []File
 	last    Effects
 	asked   []Action
+	seen    time.Time   // when the others last heard of it
 	assign  ledger.ID   // the assignment that facts.Assigned counts for
+	round   uint64      // the round that facts.Turns and the presses count for
+	desk    func(*Turn) // lets a test decide how a turn ends
 	twisted func(*Look) // lets a test show this computer something else
 }
 
@@ -52,37 +72,88 @@ func blob(name string) ledger.OID {
 }
 
 // newWorld has a main computer (0), the author's (1) and a third (2), and one open of two files.
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, 3, 0) }
+
+// newWorldOf has own computers as newWorld, and behind a lane as many others, the first of which is
+// responsible where there is one and the pull request is its developer's.
+func newWorldOf(t testing.TB, own, behindLane int) *world {
 	w := &world{t: t, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
-	for i := range 3 {
-		seed := sha256.Sum256([]byte{byte(i)})
-		key := ed25519.NewKeyFromSeed(seed[:])
-		w.people = append(w.people, &computer{
-			key: key, dev: ledger.Device(key.Public().(ed25519.PublicKey)),
-			inc: ledger.Incarnation{byte(i + 1)}, heads: map[ledger.TID]ledger.Head{}, onBase: true,
-		})
-	}
+	w.addFleet("one", 0, own)
+	w.fleet, w.main = w.fleets[0].id, w.people[0]
 	w.people[1].author, w.people[1].onBase = true, false
-	w.fleet = ledger.FleetID(w.people[0].dev, [16]byte{1})
-	roster := []*ledger.Record{w.seal(w.people[0], ledger.Header{Ledger: w.fleet}, &ledger.Genesis{Nonce: [16]byte{1}})}
-	for _, c := range w.people[1:] {
-		add := &ledger.Add{Device: c.dev}
-		copy(add.Accept[:], ed25519.Sign(c.key, ledger.JoinStatement(w.fleet, add.Invite, w.people[0].dev)))
-		roster = append(roster, w.seal(w.people[0], ledger.Header{Ledger: w.fleet, Deps: []ledger.ID{roster[0].ID}}, add))
+	if behindLane > 0 {
+		w.addFleet("lane", own, behindLane)
 	}
-	claim := w.seal(w.people[0], ledger.Header{Ledger: w.fleet, Deps: []ledger.ID{roster[0].ID}}, &ledger.MainClaim{Term: 1})
-	w.claim = claim.ID
-	w.roster = lanes.Fold(w.fleet, append(roster, claim))
+	w.claims(w.main)
 	w.begin()
 	return w
+}
+
+var numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+func (w *world) addFleet(kind string, from, n int) {
+	w.t.Helper()
+	f := &fleet{}
+	w.fleets = append(w.fleets, f)
+	for i := from; i < from+n; i++ {
+		seed := sha256.Sum256([]byte{byte(i)})
+		key := ed25519.NewKeyFromSeed(seed[:])
+		name := numbers[(i-from)%len(numbers)]
+		if kind == "lane" {
+			name = "lane " + name
+		}
+		w.people = append(w.people, &computer{
+			name: name, fleet: f, key: key, dev: ledger.Device(key.Public().(ed25519.PublicKey)), account: Yes,
+			inc: ledger.Incarnation{byte(i + 1)}, heads: map[ledger.TID]ledger.Head{}, onBase: true, seen: w.now,
+		})
+	}
+	founder := w.people[from]
+	f.id = ledger.FleetID(founder.dev, [16]byte{1})
+	w.roster(founder, nil, &ledger.Genesis{Nonce: [16]byte{1}})
+	for _, c := range w.people[from+1:] {
+		add := &ledger.Add{Device: c.dev}
+		copy(add.Accept[:], ed25519.Sign(c.key, ledger.JoinStatement(f.id, add.Invite, founder.dev)))
+		w.roster(founder, nil, add)
+	}
+}
+
+// roster writes a record of a fleet's membership.
+func (w *world) roster(c *computer, re []ledger.ID, content ledger.Body) *ledger.Record {
+	w.t.Helper()
+	f := c.fleet
+	r := w.seal(c, ledger.Header{Ledger: f.id, Deps: f.roster.Heads, Re: re}, content)
+	f.records = append(f.records, r)
+	f.roster = lanes.Fold(f.id, f.records)
+	return r
+}
+
+// claims takes the main-computer role over every claim, as a person at that computer does.
+func (w *world) claims(c *computer) {
+	w.t.Helper()
+	c.claim = w.roster(c, nil, c.fleet.roster.Claiming()).ID
+	w.main = c
+}
+
+// removes takes a computer out of the fleet, with everything it has said here still counting.
+func (w *world) removes(by, gone *computer) {
+	w.t.Helper()
+	cut := ledger.Cut{Inc: gone.inc, Next: gone.heads[w.open.Key().Thread()].Next}
+	tid := w.open.Key().Thread()
+	copy(cut.Ledger[:], tid[:16])
+	w.roster(by, nil, &ledger.Revoke{Device: gone.dev, Reason: 1, Cut: []ledger.Cut{cut}})
+	gone.away = true
 }
 
 func (w *world) begin() {
 	w.github.head, w.github.tip, w.github.base = blob("head"), blob("tip"), "master"
 	var parties []ledger.Party
-	for _, d := range w.roster.Devices() {
+	for _, d := range w.fleets[0].roster.Devices() {
 		parties = append(parties, ledger.DeviceParty(d))
 	}
+	if len(w.fleets) > 1 {
+		parties = append(parties, ledger.LaneParty(w.fleets[1].id))
+	}
+	slices.SortFunc(parties, func(a, b ledger.Party) int { return bytes.Compare(a[:], b[:]) })
 	w.open = &ledger.Open{
 		Host: "github.com", Repo: 7, Slug: "acme/shop", Pull: 42, Base: "master", Algorithm: ledger.SHA1,
 		Head: w.github.head, BaseHead: w.github.tip, MergeBase: blob("fork"), Parties: parties, Author: 1, Fleet: w.fleet,
@@ -93,23 +164,40 @@ func (w *world) begin() {
 	}
 	auth := uint64(w.party(w.people[1]))
 	w.open.Auth, w.open.Resp = &auth, auth
-	w.say(w.people[0], ledger.Header{Ledger: w.open.Key().Thread(), Claim: w.claim}, w.open)
+	if len(w.fleets) > 1 {
+		w.open.Auth, w.open.Resp = nil, uint64(w.party(w.people[len(w.people)-1]))
+		w.people[1].author, w.people[1].onBase = false, true
+	}
+	w.say(w.people[0], ledger.Header{Ledger: w.open.Key().Thread(), Claim: w.main.claim}, w.open)
 	for _, c := range w.people {
 		for _, f := range w.open.Files {
 			c.files = append(c.files, File{Class: ledger.HasMaster, Here: f.Master, Tip: f.Master, Replaceable: c.onBase})
 		}
-		c.facts.Opened, c.facts.Assigned, c.facts.RespSeen = w.now, w.now, w.now
+		c.facts.Opened, c.facts.Assigned = w.now, w.now
 		c.assign = w.records[0].ID
 	}
 }
 
 func (w *world) party(c *computer) int {
 	for i, p := range w.open.Parties {
-		if p == ledger.DeviceParty(c.dev) {
+		if p == ledger.DeviceParty(c.dev) || p == ledger.LaneParty(c.fleet.id) {
 			return i
 		}
 	}
 	return -1
+}
+
+func (w *world) names() (out []string) {
+	for _, p := range w.open.Parties {
+		name := "the lane"
+		for _, c := range w.people {
+			if p == ledger.DeviceParty(c.dev) {
+				name = c.name
+			}
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 func (w *world) seal(c *computer, h ledger.Header, content ledger.Body) *ledger.Record {
@@ -136,12 +224,20 @@ func (w *world) say(c *computer, h ledger.Header, content ledger.Body) *ledger.R
 	return r
 }
 
-func (w *world) state() State { return Fold(w.records, lanes.Rosters{w.roster}) }
+func (w *world) rosters() (out lanes.Rosters) {
+	for _, f := range w.fleets {
+		out = append(out, f.roster)
+	}
+	return out
+}
+
+func (w *world) state() State { return Fold(w.records, w.rosters()) }
 
 // look is what a computer sees of GitHub and its checkout.
 func (w *world) look(c *computer, s *State) Look {
 	l := Look{
-		At: w.now, For: s.Head(), Tip: w.github.tip, Open: Yes, Author: c.author, OnBase: c.onBase, Files: c.files,
+		At: w.now, For: s.Head(), Tip: w.github.tip, Open: Yes, Author: c.author, Account: c.account, OnBase: c.onBase, Files: c.files,
+		Base: w.github.renamed, HeadBase: w.github.tip,
 		Pull: Pull{
 			Known: true, Gone: w.github.gone, Open: !w.github.isMerged && !w.github.closed, Merged: w.github.isMerged,
 			MergeCommit: w.github.merged, Head: w.github.head, HeadRef: "refunds", Base: w.github.base,
@@ -151,14 +247,13 @@ func (w *world) look(c *computer, s *State) Look {
 	if w.github.clean {
 		l.HeadClean = Yes
 	}
-	l.HeadBase = w.github.tip
 	for _, f := range w.open.Files {
 		l.HeadFiles = append(l.HeadFiles, blob(string(f.Path)+" final"))
 	}
 	if s.Ready != nil {
 		l.ForReady = s.Ready.ID
 		l.Ready = No
-		if s.Ready.Head == w.github.head && w.github.clean {
+		if s.Ready.Head == w.github.head && w.github.clean && s.Ready.BaseHead == w.github.tip {
 			l.Ready = Yes
 		}
 	}
@@ -174,15 +269,38 @@ func (w *world) look(c *computer, s *State) Look {
 	return l
 }
 
-// step lets one computer reconcile once and does what it asks for. It reports whether anything happened.
-func (w *world) step(c *computer) bool {
-	s := w.state()
+// observe brings a computer's facts up to date, as its core does.
+func (w *world) observe(c *computer, s *State) Self {
 	if c.assign != s.Assign {
 		c.assign, c.facts.Assigned, c.facts.FinalFired = s.Assign, w.now, false
 	}
-	c.facts.Look = w.look(c, &s)
-	names := []string{"one", "two", "three"}
-	self := Self{Device: c.dev, Fleet: w.fleet, Party: w.party(c), Main: c == w.people[0], Claim: w.claim, Desk: true, Names: names, Role: lanes.RoleMain}
+	if c.round != s.Round {
+		c.round, c.facts.Turns = s.Round, 0
+		c.facts.Presses.Another, c.facts.Presses.Assign = false, nil
+	}
+	c.facts.Look = w.look(c, s)
+	c.facts.RespSeen, c.facts.MainSeen, c.facts.Seen = time.Time{}, time.Time{}, make([]time.Time, len(s.Open.Parties))
+	for _, other := range w.people {
+		if i := w.party(other); i >= 0 && other.seen.After(c.facts.Seen[i]) {
+			c.facts.Seen[i] = other.seen
+		}
+	}
+	c.facts.RespSeen = c.facts.Seen[s.Responsible]
+	if w.main != nil {
+		c.facts.MainSeen = w.main.seen
+	}
+	role, _ := w.fleets[0].roster.Main()
+	return Self{
+		Device: c.dev, Fleet: c.fleet.id, Party: w.party(c), Main: c == w.main && role == lanes.RoleMain, Claim: c.claim,
+		Role: role, Desk: !c.noDesk, Names: w.names(),
+	}
+}
+
+// step lets one computer reconcile once and does what it asks for. It reports whether anything happened.
+func (w *world) step(c *computer) bool {
+	w.t.Helper()
+	s := w.state()
+	self := w.observe(c, &s)
 	c.last = Step(&s, self, c.facts, Contract(), w.now)
 	if d := c.last.Emit; d != nil {
 		w.say(c, ledger.Header{Ledger: w.open.Key().Thread(), Open: s.Root.ID, Spine: d.Spine, Claim: d.Claim, Re: d.Re}, d.Content)
@@ -191,88 +309,72 @@ func (w *world) step(c *computer) bool {
 		}
 		return true
 	}
+	busy := false
 	for _, a := range c.last.Do {
 		c.asked = append(c.asked, a)
-		w.do(c, a)
+		busy = w.do(c, a) || busy
 	}
-	return len(c.last.Do) > 0
+	return busy
 }
 
-// do carries an action out, as if it succeeded at once.
-func (w *world) do(c *computer, a Action) {
+// do carries an action out, as if it succeeded at once. It reports whether anything changed.
+func (w *world) do(c *computer, a Action) bool {
 	switch a := a.(type) {
 	case Replace:
 		c.files[a.File].Here = a.Want
 		c.facts.Took = append(c.facts.Took, a.File)
 	case Wake:
 		c.facts.Turns++
-		turn := &Turn{For: a.For, Head: a.Head, Tip: a.Tip}
+		w.github.builds++
+		turn := &Turn{For: a.For, Round: c.round, Head: a.Head, Tip: a.Tip, Commit: blob(fmt.Sprint("result ", w.github.builds)), Tests: ledger.TestsPassed}
+		if c.desk != nil {
+			c.desk(turn)
+		}
 		if a.Decide {
 			c.facts.Decide = turn
-			return
-		}
-		turn.Commit, turn.Tests = blob("result"), ledger.TestsPassed
-		c.facts.Merge = turn
-	case Write:
-		act := &Approval{State: Done, Binds: a.Binds}
-		if a.Binds.Action == "push" {
-			w.github.head, w.github.clean = a.Binds.New, true
-			c.facts.PushAct = act
-			return
-		}
-		w.github.isMerged, w.github.merged, w.github.tip = true, blob("merge"), blob("merge")
-		c.facts.MergeAct = act
-		for _, other := range w.people {
-			for i := range other.files {
-				other.files[i].Tip = blob(string(w.open.Files[i].Path) + " final")
-			}
-		}
-	}
-}
-
-// settle lets every present computer reconcile until nothing more happens.
-func (w *world) settle() State {
-	w.t.Helper()
-	for range 200 {
-		busy := false
-		for _, c := range w.people {
-			if !c.away {
-				busy = w.step(c) || busy
-			}
-		}
-		if !busy {
-			return w.state()
-		}
-	}
-	w.t.Fatal("the computers never come to rest")
-	return State{}
-}
-
-// approve presses every offered approval of a computer.
-func (w *world) approve(c *computer) {
-	for _, b := range c.last.Offers {
-		act := &Approval{State: Approved, Binds: b}
-		if b.Action == "push" {
-			c.facts.PushAct = act
+			c.facts.Answered = append(c.facts.Answered, a.For)
 		} else {
-			c.facts.MergeAct = act
+			c.facts.Merge = turn
+		}
+	case Write:
+		w.write(c, a.Binds)
+	case Tell:
+		return w.main != nil && !w.main.away && w.press(w.main, a.Binds)
+	}
+	return true
+}
+
+// write is GitHub, which does what it is asked.
+func (w *world) write(c *computer, b Binds) {
+	act := &Approval{State: Done, Binds: b}
+	if b.Action == "push" {
+		w.github.head, w.github.clean = b.New, true
+		c.facts.PushAct = act
+		return
+	}
+	w.github.isMerged, w.github.merged, w.github.tip = true, blob("merge"), blob("merge")
+	c.facts.MergeAct = act
+	for _, other := range w.people {
+		for i := range other.files {
+			other.files[i].Tip = blob(string(w.open.Files[i].Path) + " final")
 		}
 	}
 }
 
-func (w *world) pass(d time.Duration) {
-	w.now = w.now.Add(d)
-	for _, c := range w.people {
-		c.facts.InterimFired = c.facts.InterimFired || !w.now.Before(c.facts.Opened.Add(Contract().Interim))
-		c.facts.FinalFired = c.facts.FinalFired || !w.now.Before(c.facts.Assigned.Add(Contract().Final))
+// press is a person at a computer, or the word of another computer that a person pressed there. It reports
+// whether that is news.
+func (w *world) press(c *computer, b Binds) bool {
+	before := c.facts.Presses
+	switch b.Action {
+	case "round":
+		c.facts.Presses.Another = true
+	case "close":
+		c.facts.Presses.Close = true
+	case "assign":
+		c.facts.Presses.Assign = &b.Party
+	case "fork":
+		c.facts.Presses.Fork = b.Devices
 	}
-}
-
-func (c *computer) card(code string) *Card {
-	for i := range c.last.Cards {
-		if c.last.Cards[i].Code == code {
-			return &c.last.Cards[i]
-		}
-	}
-	return nil
+	now := c.facts.Presses
+	return before.Another != now.Another || before.Close != now.Close || before.Fork != now.Fork || before.Assign == nil && now.Assign != nil
 }
