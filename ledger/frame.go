@@ -16,23 +16,25 @@ var ErrFrame = errors.New("malformed frame")
 // unsigned varint length and one map of parley's CBOR subset, whose key 1 is the type.
 type FrameType uint64
 
-// The frames of /parley/sync/1, /parley/made/1 and /parley/pair/1.
+// The frames of /parley/sync/1, /parley/made/1, /parley/press/1 and /parley/pair/1.
 const (
-	FrameHello     FrameType = 1
-	FrameDetail    FrameType = 2
-	FrameList      FrameType = 3
-	FrameBuckets   FrameType = 4
-	FrameBucket    FrameType = 5
-	FrameHave      FrameType = 6
-	FrameRecords   FrameType = 7
-	FrameTomb      FrameType = 8
-	FrameBye       FrameType = 9
-	FrameMade      FrameType = 10
-	FrameMadeReply FrameType = 11
-	FrameChallenge FrameType = 16
-	FrameJoin      FrameType = 17
-	FrameWelcome   FrameType = 18
-	FrameAccept    FrameType = 19
+	FrameHello      FrameType = 1
+	FrameDetail     FrameType = 2
+	FrameList       FrameType = 3
+	FrameBuckets    FrameType = 4
+	FrameBucket     FrameType = 5
+	FrameHave       FrameType = 6
+	FrameRecords    FrameType = 7
+	FrameTomb       FrameType = 8
+	FrameBye        FrameType = 9
+	FrameMade       FrameType = 10
+	FrameMadeReply  FrameType = 11
+	FramePress      FrameType = 12
+	FramePressReply FrameType = 13
+	FrameChallenge  FrameType = 16
+	FrameJoin       FrameType = 17
+	FrameWelcome    FrameType = 18
+	FrameAccept     FrameType = 19
 )
 
 // Frame is one message of the catch-up or pairing protocol. The set is sealed.
@@ -264,6 +266,10 @@ func typed(f Frame) Frame {
 		f.Type = FrameMade
 	case *MadeReply:
 		f.Type = FrameMadeReply
+	case *Press:
+		f.Type = FramePress
+	case *PressReply:
+		f.Type = FramePressReply
 	case *Challenge:
 		f.Type = FrameChallenge
 	case *Join:
@@ -369,6 +375,10 @@ func freshFrame(t FrameType) Frame {
 		return new(Made)
 	case FrameMadeReply:
 		return new(MadeReply)
+	case FramePress:
+		return new(Press)
+	case FramePressReply:
+		return new(PressReply)
 	case FrameChallenge:
 		return new(Challenge)
 	case FrameJoin:

@@ -102,6 +102,15 @@ func TestAFrameThatNobodyCouldReadIsNotWritten(t *testing.T) {
 		"too many chains":                 &Have{Positions: make([]Position, HaveMax+1)},
 		"too many pull requests":          &Detail{Authored: make([][2]uint64, ListingsMax+1)},
 		"a question without a head":       &Made{Repo: 1, Pull: 2},
+		"a press of nothing":              &Press{},
+		"a press of an unknown button":    &Press{Action: "push"},
+		"a press that hands to nobody":    &Press{Action: PressAssign, Party: PartiesMax},
+		"a press for a party to close":    &Press{Action: PressClose, Party: 1},
+		"a press of devices to close":     &Press{Action: PressClose, Devices: "a"},
+		"a press of no devices":           &Press{Action: PressFork},
+		"a press of many devices":         &Press{Action: PressFork, Devices: string(make([]byte, 401))},
+		"a long refusal":                  &PressReply{Why: string(make([]byte, 401))},
+		"a yes that says why not":         &PressReply{OK: true, Why: "no"},
 	} {
 		var out bytes.Buffer
 		if err := WriteFrame(&out, f); err == nil || out.Len() > 0 {

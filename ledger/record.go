@@ -98,8 +98,8 @@ func mustDecode() cbor.DecMode {
 		IndefLength:      cbor.IndefLengthForbidden,
 		TagsMd:           cbor.TagsForbidden,
 		MaxNestedLevels:  DepthMax + 8,
-		MaxArrayElements: HaveMax + 24,
-		MaxMapPairs:      64,
+		MaxArrayElements: entriesMax,
+		MaxMapPairs:      pairsMax,
 		UTF8:             cbor.UTF8RejectInvalid,
 		IntDec:           cbor.IntDecConvertSignedOrFail,
 		BignumTag:        cbor.BignumTagForbidden,
@@ -145,16 +145,8 @@ func Parse(wire []byte) (*Record, error) {
 		return nil, err
 	}
 	r := &Record{ID: idOf(body), Wire: wire}
-	if err := decode.Unmarshal(body, &r.Header); err != nil {
+	if r.Header, r.Opaque, err = readHeader(body); err != nil {
 		return nil, fmt.Errorf("%w: header: %v", ErrMalformed, err)
-	}
-	known, critical := sift(body, headerKeys(r.Family()))
-	r.Opaque = critical
-	if r.Family() != Roster {
-		r.Deps = nil
-	}
-	if again, err := encode.Marshal(r.Header); err != nil || !bytes.Equal(again, known) {
-		return nil, fmt.Errorf("%w: header has an absent value written out", ErrMalformed)
 	}
 	if err := r.Header.check(); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrMalformed, err)
@@ -169,6 +161,9 @@ func (r *Record) parseContent() error {
 	content, keys := newBody(r.Kind)
 	if content == nil {
 		r.Opaque = true
+		if !limited(r.Header.Body) {
+			return fmt.Errorf("a map of over %d pairs or a list of over %d entries", pairsMax, entriesMax)
+		}
 		return nil
 	}
 	if err := decode.Unmarshal(r.Header.Body, content); err != nil {

@@ -93,6 +93,12 @@ func (g *Genesis) check(h *Header) error {
 	if h.Ledger != FleetID(h.Device, g.Nonce) || h.Seq != 0 || len(h.Deps) > 0 {
 		return errors.New("a genesis is first, and its fleet is derived from its author and nonce")
 	}
+	if err := h.Device.Check(); err != nil {
+		return err
+	}
+	if err := g.Recovery.Check(); g.Recovery != (Device{}) && err != nil {
+		return fmt.Errorf("recovery: %w", err)
+	}
 	return plain(h)
 }
 
@@ -103,7 +109,12 @@ func (n *Name) check(h *Header) error {
 	return plain(h)
 }
 
-func (*Add) check(h *Header) error { return plain(h) }
+func (a *Add) check(h *Header) error {
+	if err := a.Device.Check(); err != nil {
+		return err
+	}
+	return plain(h)
+}
 
 func (r *Revoke) check(h *Header) error {
 	if r.Reason < 1 || r.Reason > 3 {
@@ -112,7 +123,12 @@ func (r *Revoke) check(h *Header) error {
 	return plain(h)
 }
 
-func (*Rekey) check(h *Header) error { return plain(h) }
+func (r *Rekey) check(h *Header) error {
+	if err := r.New.Check(); err != nil {
+		return err
+	}
+	return plain(h)
+}
 
 func (m *MainClaim) check(h *Header) error {
 	if m.Term == 0 || m.Term > 1<<40 || len(m.Over) > AnswersMax {

@@ -106,6 +106,8 @@ func frames() []sample {
 		&Bye{Code: ByeRefused},
 		&Made{Repo: 7, Pull: 42, Head: oid("head")},
 		&MadeReply{Yes: true},
+		&Press{Ledger: TID(id("t")), Action: PressFork, Round: 2, Devices: "0a1b", At: 1764500000000},
+		&PressReply{Why: "another round has begun"},
 		&Challenge{Nonce: [16]byte{1}},
 		&Join{Version: 1, Invite: Invite{4}, Name: "laptop", Nonce: [16]byte{2}, MAC: [32]byte{3}},
 		&Welcome{Fleet: TID(id("fleet")), Name: "desktop"},
@@ -113,6 +115,7 @@ func frames() []sample {
 	}
 	names := []string{
 		"hello", "detail", "list", "buckets", "bucket", "have", "records", "tomb", "bye", "made", "made-reply",
+		"press", "press-reply",
 		"challenge", "join", "welcome", "accept",
 	}
 	var out []sample

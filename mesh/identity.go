@@ -71,8 +71,11 @@ func LoadOrCreate(path string) (Identity, error) {
 
 func (i Identity) libp2p() (crypto.PrivKey, error) { return crypto.UnmarshalEd25519PrivateKey(i.key) }
 
-// peerOf is the libp2p name of a device.
+// peerOf is the libp2p name of a device. A key that anybody can sign for has none.
 func peerOf(d ledger.Device) (peer.ID, error) {
+	if err := d.Check(); err != nil {
+		return "", err
+	}
 	key, err := crypto.UnmarshalEd25519PublicKey(d[:])
 	if err != nil {
 		return "", err
@@ -80,7 +83,8 @@ func peerOf(d ledger.Device) (peer.ID, error) {
 	return peer.IDFromPublicKey(key)
 }
 
-// deviceOf is the device that a libp2p name stands for; false when it is no Ed25519 key.
+// deviceOf is the device that a libp2p name stands for; false when it is no Ed25519 key, or one
+// that anybody can sign for.
 func deviceOf(p peer.ID) (ledger.Device, bool) {
 	key, err := p.ExtractPublicKey()
 	if err != nil || key.Type() != crypto.Ed25519 {
@@ -90,5 +94,6 @@ func deviceOf(p peer.ID) (ledger.Device, bool) {
 	if err != nil || len(raw) != ed25519.PublicKeySize {
 		return ledger.Device{}, false
 	}
-	return ledger.Device(raw), true
+	d := ledger.Device(raw)
+	return d, d.Check() == nil
 }

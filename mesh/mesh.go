@@ -51,13 +51,16 @@ type HostOptions func() []libp2p.Option
 
 // Config is what a mesh is started with.
 type Config struct {
-	Identity    Identity
-	Fleet       ledger.TID
-	Inc         ledger.Incarnation
-	Listen      []string // multiaddresses
-	Book        Book
-	Peers       func() []Peer // the other members
-	Made        func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	Identity Identity
+	Fleet    ledger.TID
+	Inc      ledger.Incarnation
+	Listen   []string // multiaddresses
+	Book     Book
+	Peers    func() []Peer // the other members
+	Made     func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	// Pressed takes what a person pressed on another member of the fleet; the words of an error are shown
+	// to that person. It is called from several goroutines; nil refuses.
+	Pressed     func(ctx context.Context, from ledger.Device, p ledger.Press) error
 	Wall        func() time.Time
 	Logger      *slog.Logger
 	Heartbeat   time.Duration // of gossip; 0 is a second
@@ -95,17 +98,18 @@ const eventsMax = 256
 
 // Mesh is one computer's connections.
 type Mesh struct {
-	c      Config
-	host   host.Host
-	gate   *gate
-	topic  *pubsub.Topic
-	sub    *pubsub.Subscription
-	events chan Event
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-	inbox  chan *ledger.Record
-	redial chan struct{}
+	c       Config
+	host    host.Host
+	gate    *gate
+	topic   *pubsub.Topic
+	sub     *pubsub.Subscription
+	events  chan Event
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	inbox   chan *ledger.Record
+	redial  chan struct{}
+	presses chan struct{} // one for each that is looked at
 
 	mu       sync.Mutex
 	status   map[ledger.Device]*PeerStatus
@@ -147,7 +151,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
-		redial: make(chan struct{}, 1), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
+		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
 	}
@@ -162,6 +166,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m.host.SetStreamHandler(syncProtocol, m.members(m.answerSync))
 	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
+	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
 	m.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { m.connected(conn) },

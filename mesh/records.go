@@ -1,11 +1,7 @@
 package mesh
 
 import (
-	"errors"
-	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -111,90 +107,4 @@ func (o *framing) flush() error {
 	err := o.x.write(&o.f)
 	o.f.Wires, o.size = nil, 0
 	return err
-}
-
-// storingMax is how many verified frames wait for the disk: at most half a megabyte for each peer.
-const storingMax = 8
-
-// readRecords takes what the peer sends, stored frame by frame, so that an exchange that breaks off has
-// not been for nothing. The next frame is verified while the last one is written.
-func (x *exchange) readRecords() error {
-	type piece struct {
-		family  ledger.Family
-		records []*ledger.Record
-	}
-	pieces := make(chan piece, storingMax)
-	var stored error
-	var storing sync.WaitGroup
-	storing.Go(func() {
-		for p := range pieces {
-			if stored != nil {
-				continue // the reader is told when it is done
-			}
-			if stored = x.m.c.Book.Receive(x.m.ctx, x.with, p.family, p.records); stored != nil {
-				_ = x.s.Reset() // wakes the reader
-				continue
-			}
-			x.received += len(p.records)
-		}
-	})
-	err := func() error {
-		for {
-			f, err := x.read()
-			if err != nil {
-				return err
-			}
-			switch f := f.(type) {
-			case *ledger.Records:
-				if !x.m.ofFamily(f.Ledger, f.Family) {
-					return fmt.Errorf("%w: ledger %s is of another family", errPeer, f.Ledger.Short())
-				}
-				records, err := verified(f)
-				if err != nil {
-					return err
-				}
-				pieces <- piece{f.Family, records}
-			case *ledger.Bye:
-				return nil
-			default:
-				return fmt.Errorf("%w: want records, got %T", errPeer, f)
-			}
-		}
-	}()
-	close(pieces)
-	storing.Wait()
-	return errors.Join(stored, err)
-}
-
-// verified parses a frame's records and checks their signatures, on every core.
-func verified(f *ledger.Records) ([]*ledger.Record, error) {
-	out := make([]*ledger.Record, len(f.Wires))
-	workers := min(runtime.GOMAXPROCS(0), len(f.Wires))
-	faults := make([]error, workers)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for i := w; i < len(f.Wires) && faults[w] == nil; i += workers {
-				out[i], faults[w] = one(f, f.Wires[i])
-			}
-		})
-	}
-	all.Wait()
-	for _, err := range faults {
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errPeer, err)
-		}
-	}
-	return out, nil
-}
-
-func one(f *ledger.Records, wire []byte) (*ledger.Record, error) {
-	r, err := ledger.Parse(wire)
-	if err != nil {
-		return nil, err
-	}
-	if r.Ledger != f.Ledger {
-		return nil, fmt.Errorf("a record of ledger %s among those of %s", r.Ledger.Short(), f.Ledger.Short())
-	}
-	return r, r.Verify(f.Family)
 }
