@@ -39,7 +39,7 @@ func Run(ctx context.Context, rc RunConfig) error {
 func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	listener, err := api.Listen(api.SocketPath(n.home.Dir))
+	listener, err := rc.listen()
 	if err != nil {
 		return err
 	}

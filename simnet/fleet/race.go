@@ -1,0 +1,6 @@
+//go:build race
+
+package fleet
+
+// racing reports whether the race detector watches.
+const racing = true
