@@ -3,13 +3,12 @@ package fleet
 import (
 	"fmt"
 	"net/netip"
-	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/simnet/memnet"
+	"github.com/parley-mesh/parley/simnet/virtual"
 )
 
 // Latency is how long everything takes between two computers, one way.
@@ -33,12 +32,8 @@ type Fleet struct {
 // Play runs a story in a bubble. Computers that still run at its end are stopped.
 func (s *Scene) Play(story func(t *testing.T, f *Fleet)) {
 	s.t.Helper()
-	if racing {
-		// In a bubble on more than one processor the race detector of this Go crashes in its own memory.
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	}
 	begin := time.Now().Add(ahead).Round(0)
-	synctest.Test(s.t, func(t *testing.T) {
+	virtual.Test(s.t, func(t *testing.T) {
 		<-time.After(time.Until(begin))
 		f := &Fleet{Net: memnet.New(Latency), t: t, scene: s}
 		t.Cleanup(func() {

@@ -1,6 +1,0 @@
-//go:build race
-
-package fleet
-
-// racing reports whether the race detector watches.
-const racing = true
