@@ -50,6 +50,7 @@ type Core struct {
 	seen    map[ledger.Device]time.Time
 	synced  time.Time // last completed catch-up with another computer
 	quiet   time.Time // deadlines are not judged before
+	handled time.Time // what was due by then has been begun, or waits for an input
 	started time.Time // or woken
 	out     []Effect
 	flight  map[string]bool
@@ -168,6 +169,7 @@ func (c *Core) conversation(tid ledger.TID) *Conversation {
 
 // Handle takes one input and returns what to do about it, in order.
 func (c *Core) Handle(in Input, now time.Time) []Effect {
+	c.handled = now
 	c.take(in, now)
 	c.reconcile(now)
 	out := c.out
@@ -319,11 +321,12 @@ func (c *Core) acting(now time.Time) (ledger.ID, bool) {
 	return claim.ID, !heard || now.Sub(c.synced) < day
 }
 
-// Next is when Handle wants a [Tick] at the latest.
+// Next is when Handle wants a [Tick] at the latest. What was due when it last ran is no reason for one: it
+// has been begun, or waits for something else than time.
 func (c *Core) Next(now time.Time) time.Time {
 	next := now.Add(c.cfg.Every.Idle)
 	sooner := func(at time.Time) {
-		if !at.IsZero() && at.Before(next) {
+		if at.After(c.handled) && at.Before(next) {
 			next = at
 		}
 	}
@@ -331,16 +334,12 @@ func (c *Core) Next(now time.Time) time.Time {
 		sooner(t.Next)
 	}
 	for _, b := range c.retry {
-		if b.until.After(now) {
-			sooner(b.until)
-		}
+		sooner(b.until)
 	}
 	for _, r := range c.repos {
 		sooner(r.scanned.Add(c.cfg.Every.Scan))
 		sooner(r.master.Add(c.cfg.Every.Master))
 	}
-	if c.quiet.After(now) {
-		sooner(c.quiet)
-	}
+	sooner(c.quiet)
 	return next
 }
