@@ -1,16 +1,11 @@
-//go:build !race
-
 package mesh
-
-// Days of virtual time. Like virtual_test.go they are left out of race runs, in which the race detector of
-// this Go crashes in its own memory.
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/simnet/virtual"
 )
 
 // calmTown is a town whose idle hours cost little, for tests of whole days.
@@ -20,7 +15,7 @@ func calmTown(t *testing.T, n int) *town {
 }
 
 func TestALidClosedForADayIsMadeUpInAMinute(t *testing.T) { // P24
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := calmTown(t, 3)
 		pens := []*pen{newPen(c.ids[0], ledger.TID{7}), newPen(c.ids[1], ledger.TID{8})}
 
@@ -44,7 +39,7 @@ func TestALidClosedForADayIsMadeUpInAMinute(t *testing.T) { // P24
 }
 
 func TestAProcessThatWasAwayForADayCatchesUpAtItsStart(t *testing.T) { // P24
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := calmTown(t, 3)
 		p := newPen(c.ids[0], ledger.TID{7})
 

@@ -1,5 +1,3 @@
-//go:build !race
-
 package mesh
 
 // Virtual time is left out of race runs: the race detector of this Go crashes in its own memory there.
@@ -9,13 +7,13 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
 
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/simnet/memnet"
+	"github.com/parley-mesh/parley/simnet/virtual"
 )
 
 // town is a fleet on a network in memory, in virtual time. Everybody knows everybody's address.
@@ -120,7 +118,7 @@ func (c *town) heard(i, n int, d time.Duration) time.Duration {
 }
 
 func TestARecordReachesEveryComputerWithinASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 5)
 
 		c.say(2, newPen(c.ids[2], ledger.TID{7}), true)
@@ -132,7 +130,7 @@ func TestARecordReachesEveryComputerWithinASecond(t *testing.T) {
 }
 
 func TestWhatGossipLostACatchUpBringsWithinMinutes(t *testing.T) { // D-6
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 3)
 
 		c.say(0, newPen(c.ids[0], ledger.TID{7}), false)
@@ -144,7 +142,7 @@ func TestWhatGossipLostACatchUpBringsWithinMinutes(t *testing.T) { // D-6
 }
 
 func TestAGapIsAskedForAfterMoments(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		p := newPen(c.ids[0], ledger.TID{7})
 
@@ -158,7 +156,7 @@ func TestAGapIsAskedForAfterMoments(t *testing.T) {
 }
 
 func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 4)
 		split := func(by func(a, b netip.Addr)) {
 			for _, a := range []int{0, 1} {
@@ -186,7 +184,7 @@ func TestTwoHalvesThatWereApartHoldTheSameAfterwards(t *testing.T) {
 }
 
 func TestWhoWasRemovedHearsNothingMore(t *testing.T) { // case 51
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 3)
 		for _, m := range c.meshes[:2] {
 			m.SetMembers(c.devices()[:2])
@@ -208,7 +206,7 @@ func TestWhoWasRemovedHearsNothingMore(t *testing.T) { // case 51
 }
 
 func TestAnOpenInvitationLetsNobodyElseListen(t *testing.T) { // case 51
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 3)
 		in, err := c.meshes[0].Invite(InviteOptions{})
 		if err != nil {
@@ -232,7 +230,7 @@ func TestAnOpenInvitationLetsNobodyElseListen(t *testing.T) { // case 51
 }
 
 func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		c.meshes[0].SetMembers(c.devices()[:1])
 		in, err := c.meshes[0].Invite(InviteOptions{})
@@ -251,7 +249,7 @@ func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
 }
 
 func TestAComputerThatIsAddedIsConnectedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 3)
 		for _, m := range c.meshes[:2] {
 			m.SetMembers(c.devices()[:2])
@@ -283,7 +281,7 @@ func (c *town) events(i int, k EventKind) int {
 }
 
 func TestARemovedComputerDoesNotSeeThoseWhoRefuseIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		c.meshes[0].SetMembers(c.devices()[:1])
 		<-time.After(time.Second)
@@ -303,7 +301,7 @@ func TestARemovedComputerDoesNotSeeThoseWhoRefuseIt(t *testing.T) {
 }
 
 func TestTwoProcessesWithOneKeyAreNoticed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		copied := c.meshes[1]
 		c.ids = append(c.ids, c.ids[1])
@@ -325,7 +323,7 @@ func TestTwoProcessesWithOneKeyAreNoticed(t *testing.T) {
 }
 
 func TestAClockThatIsOffIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		if n := c.events(0, ClockOff); n > 0 {
 			t.Fatal("a right clock is said to be off")
@@ -342,7 +340,7 @@ func TestAClockThatIsOffIsTold(t *testing.T) {
 }
 
 func TestACatchUpThatBreaksOffGoesOnWhereItWas(t *testing.T) { // P24
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		c.close(1)
 		p := newPen(c.ids[0], ledger.TID{7})
@@ -367,7 +365,7 @@ func TestACatchUpThatBreaksOffGoesOnWhereItWas(t *testing.T) { // P24
 }
 
 func TestTheStatusSaysSinceWhenAndHowFar(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		<-time.After(time.Hour)
 		for _, m := range c.meshes {

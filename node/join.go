@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,31 +21,33 @@ var errFleetHere = errors.New("this computer belongs to a fleet with other compu
 // belongs to is settled before it starts. A fleet of this computer alone is left for the new one; its
 // ledger stays on disk.
 func Join(ctx context.Context, home Home, code, name string, show func(words [4]string, inviter string)) error {
+	return JoinOver(ctx, nil, home, code, name, show)
+}
+
+// JoinOver is [Join] over other transports than the mesh's own; the simulator's seam.
+func JoinOver(ctx context.Context, over mesh.HostOptions, home Home, code, name string, show func(words [4]string, inviter string)) error {
 	lock, err := home.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(joinLocked(ctx, home, code, name, show), lock.Release())
+	o := mesh.JoinOptions{Code: code, Name: name, HostOptions: over, Show: show}
+	return errors.Join(joinLocked(ctx, home, o), lock.Release())
 }
 
-func joinLocked(ctx context.Context, home Home, code, name string, show func(words [4]string, inviter string)) error {
+func joinLocked(ctx context.Context, home Home, o mesh.JoinOptions) error {
 	cfg, err := home.Config()
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		name = cfg.Name
-	}
-	id, err := mesh.LoadOrCreate(home.IdentityPath())
-	if err != nil {
+	o.Name, o.Listen = cmp.Or(o.Name, cfg.Name), cfg.Listen
+	if o.Identity, err = mesh.LoadOrCreate(home.IdentityPath()); err != nil {
 		return err
 	}
 	store, err := disk.Open(disk.Options{Dir: home.LedgerDir()})
 	if err != nil {
 		return err
 	}
-	err = join(ctx, home, store, mesh.JoinOptions{Identity: id, Code: code, Name: name, Listen: cfg.Listen, Show: show})
-	return errors.Join(err, store.Close())
+	return errors.Join(join(ctx, home, store, o), store.Close())
 }
 
 func join(ctx context.Context, home Home, store *disk.Store, o mesh.JoinOptions) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -113,7 +114,9 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	if n.fleet, err = n.findFleet(); err != nil {
 		return err
 	}
-	if n.gh, err = github.New(n.cfg.GitHub.endpoint()); err != nil {
+	at := n.cfg.GitHub.endpoint()
+	at.NoKeepAlive = rc.HostOptions != nil // in a bubble an idle connection would hold virtual time
+	if n.gh, err = github.New(at); err != nil {
 		return err
 	}
 	for i := range n.cfg.Repositories {
@@ -238,8 +241,18 @@ type RunConfig struct {
 	Wall func() time.Time
 	// HostOptions replaces the mesh's transports; the simulator's seam.
 	HostOptions mesh.HostOptions
+	// Listen opens where callers are answered; nil is the home's socket. The simulator takes pipes, since a
+	// socket that waits would hold its virtual time.
+	Listen func() (net.Listener, error)
 	// Ready is called once the node answers.
 	Ready func()
+}
+
+func (rc RunConfig) listen() (net.Listener, error) {
+	if rc.Listen != nil {
+		return rc.Listen()
+	}
+	return api.Listen(rc.Home.SocketPath())
 }
 
 func (rc RunConfig) compactors() int {

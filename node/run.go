@@ -47,7 +47,7 @@ func once(ctx context.Context, rc RunConfig) error {
 func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	listener, err := api.Listen(api.SocketPath(n.home.Dir))
+	listener, err := rc.listen()
 	if err != nil {
 		return err
 	}

@@ -34,10 +34,15 @@ var _ Reader = (*Client)(nil)
 
 // NewClient talks to the node whose socket this is. Nothing is sent yet.
 func NewClient(socket string) *Client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return NewClientOver(socket, func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	})
+}
+
+// NewClientOver talks to a node over connections of another kind; name stands in errors for the socket.
+func NewClientOver(name string, dial func(context.Context) (net.Conn, error)) *Client {
+	t := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+	return &Client{socket: name, http: &http.Client{Transport: t}}
 }
 
 // Close gives the connections back.

@@ -181,7 +181,6 @@ func (c *Core) conversation(tid ledger.TID) *Conversation {
 
 // Handle takes one input and returns what to do about it, in order.
 func (c *Core) Handle(in Input, now time.Time) []Effect {
-	c.now = now
 	c.take(in, now)
 	return c.settled(now)
 }
@@ -189,6 +188,7 @@ func (c *Core) Handle(in Input, now time.Time) []Effect {
 // settled is what to do once everything known now was weighed. While the disk is almost full nothing is asked
 // for: a record or a saved value could not be kept, and nothing may go ahead of it.
 func (c *Core) settled(now time.Time) []Effect {
+	c.now = now
 	c.reconcile(now)
 	out := c.out
 	c.out = nil
@@ -384,11 +384,12 @@ func (c *Core) acting(now time.Time) (ledger.ID, bool) {
 	return claim.ID, !heard || now.Sub(c.synced) < day
 }
 
-// Next is when Handle wants a [Tick] at the latest.
+// Next is when Handle wants a [Tick] at the latest. What was due when it last ran is no reason for one: it
+// has been begun, or waits for something else than time.
 func (c *Core) Next(now time.Time) time.Time {
 	next := now.Add(c.cfg.Every.Idle)
 	sooner := func(at time.Time) {
-		if !at.IsZero() && at.Before(next) {
+		if at.After(c.now) && at.Before(next) {
 			next = at
 		}
 	}
@@ -396,16 +397,12 @@ func (c *Core) Next(now time.Time) time.Time {
 		sooner(t.Next)
 	}
 	for _, b := range c.retry {
-		if b.until.After(now) {
-			sooner(b.until)
-		}
+		sooner(b.until)
 	}
 	for _, r := range c.repos {
 		sooner(r.scanned.Add(c.cfg.Every.Scan))
 		sooner(r.master.Add(c.cfg.Every.Master))
 	}
-	if c.quiet.After(now) {
-		sooner(c.quiet)
-	}
+	sooner(c.quiet)
 	return next
 }

@@ -10,13 +10,14 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/parley-mesh/parley/simnet/virtual"
 )
 
 const latency = 10 * time.Millisecond
@@ -64,7 +65,7 @@ func receive(t *testing.T, c net.Conn, want string) {
 }
 
 func TestBytesArriveInOrderAfterTheLatency(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		here, there := connect(t, n)
 		start := time.Now()
@@ -92,7 +93,7 @@ func TestBytesArriveInOrderAfterTheLatency(t *testing.T) {
 }
 
 func TestAnUnpluggedHostHearsLaterWhatWaited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		here, there := connect(t, n)
 
@@ -112,7 +113,7 @@ func TestAnUnpluggedHostHearsLaterWhatWaited(t *testing.T) {
 }
 
 func TestACutPathEndsTheSideThatWaitsAndThenTheOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		here, there := connect(t, n)
 
@@ -141,7 +142,7 @@ func TestACutPathEndsTheSideThatWaitsAndThenTheOther(t *testing.T) {
 }
 
 func TestAWriterWaitsForRoomUntilItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		here, there := connect(t, n)
 		full := bytes.Repeat([]byte{1}, windowMax)
@@ -179,7 +180,7 @@ func dialWithin(t *testing.T, n *Net, d time.Duration) (*conn, error) {
 }
 
 func TestNobodyIsReachedWhereNobodyListensOrThePathIsCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		if _, err := n.dial(t.Context(), hostA, port); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("dialling nobody: %v", err)
@@ -224,7 +225,7 @@ func newHosts(t *testing.T, n *Net) (a, b host.Host) {
 }
 
 func TestRealHostsTalkThroughADayAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		n := New(latency)
 		a, b := newHosts(t, n)
 		b.SetStreamHandler("/echo/1", func(s network.Stream) {

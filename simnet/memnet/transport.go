@@ -40,6 +40,11 @@ func (n *Net) Host(at netip.Addr) []libp2p.Option {
 	}
 }
 
+// At is [Net.Host] for a package that hands it on and does not know libp2p.
+func (n *Net) At(host netip.Addr) func() []libp2p.Option {
+	return func() []libp2p.Option { return n.Host(host) }
+}
+
 // wire is one host's place in the network, as a libp2p transport.
 type wire struct {
 	n         *Net

@@ -1,0 +1,165 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/simnet/desk"
+	"github.com/parley-mesh/parley/simnet/github"
+)
+
+// deskVariable marks the process that is a desk and no test.
+const deskVariable = "PARLEY_FLEET_DESK"
+
+// Main runs the tests of a package that plays scenes: the test program itself is the desk of every computer.
+func Main(m *testing.M) {
+	if os.Getenv(deskVariable) != "" {
+		os.Exit(desk.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// token is the credential of the stand-in's one user. It opens nothing else.
+const token = "token-of-no-value"
+
+// The repository of every scene. Pull request and base branch change the same lines of both files.
+const (
+	slug = "kim/shop"
+	base = "master"
+	head = "refunds"
+)
+
+// content is a file's content at one point of the scene, by path.
+type content map[string]string
+
+var (
+	first  = content{"README.md": "# Shop\n", "src/refund.ts": "export const fee = 0\n", "run tests.sh": "#!/bin/sh\nset -e\n"}
+	onPull = content{"src/refund.ts": "export const fee = 1 // a part\n", "run tests.sh": "#!/bin/sh\nset -e\nnode --test\n"}
+	onBase = content{"src/refund.ts": "export const fee = 2 // the whole\n", "run tests.sh": "#!/bin/sh\nset -eu\n", "README.md": "# Shop for tea\n"}
+)
+
+// Scene is what stands outside of virtual time: the stand-in for GitHub with one repository, and folders.
+type Scene struct {
+	// GitHub may be asked and told anything, also from within the bubble.
+	GitHub *github.Server
+	Repo   *github.Repo
+
+	t     *testing.T
+	dir   string
+	addr  string // of the stand-in
+	kim   *github.User
+	begun int // writes on GitHub before the story
+}
+
+// NewScene starts the stand-in. It is called outside of the bubble; everything ends with the test.
+func NewScene(t *testing.T) *Scene {
+	t.Helper()
+	s := &Scene{t: t, dir: t.TempDir()}
+	origin := filepath.Join(s.dir, "origin")
+	s.git(s.dir, "init", "-q", "-b", base, origin)
+	s.write(origin, first)
+	s.commit(origin, "Sell tea")
+	var err error
+	if s.GitHub, err = github.New(filepath.Join(s.dir, "github")); err != nil {
+		t.Fatal(err)
+	}
+	s.kim = s.GitHub.AddUser("kim", token)
+	if s.Repo, err = s.GitHub.AddRepo(s.kim, filepath.Base(slug), filepath.Join(origin, ".git"), base); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.GitHub)
+	t.Cleanup(server.Close)
+	s.addr = server.Listener.Addr().(*net.TCPAddr).AddrPort().String()
+	if err := os.WriteFile(filepath.Join(s.dir, "token"), []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Clone makes a checkout on the base branch, from GitHub and over its smart HTTP.
+func (s *Scene) Clone(name string) string {
+	s.t.Helper()
+	dir := filepath.Join(s.dir, name, "checkout")
+	s.git(s.dir, "-c", "http.proxy=http://"+s.addr, "clone", "-q", "http://github.localhost/"+slug+".git", dir)
+	for _, kv := range [][2]string{{"user.name", "Kim"}, {"user.email", "kim@example.com"}, {"http.proxy", "http://" + s.addr}} {
+		s.git(dir, "config", kv[0], kv[1])
+	}
+	return dir
+}
+
+// Conflict lets the person at the author's checkout open a pull request, and the one at the other checkout
+// change the base branch so that it conflicts. It returns the pull request's number.
+func (s *Scene) Conflict(author, other string) int {
+	s.t.Helper()
+	s.git(author, "checkout", "-q", "-b", head)
+	s.write(author, onPull)
+	s.commit(author, "Refund a part")
+	s.push(author, head)
+	s.write(other, onBase)
+	s.commit(other, "Refund the whole")
+	s.push(other, base)
+	p, err := s.GitHub.OpenPull(s.kim, s.Repo, base, s.Repo, head, "Refund a part", false)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.begun = len(s.GitHub.Writes())
+	return p.Number
+}
+
+func (s *Scene) push(dir, branch string) {
+	s.t.Helper()
+	s.git(dir, "-c", "http.http://github.localhost/.extraHeader=Authorization: Bearer "+token, "push", "-q", "origin", branch)
+}
+
+func (s *Scene) commit(dir, message string) {
+	s.t.Helper()
+	s.git(dir, "add", "-A")
+	s.git(dir, "commit", "-q", "-m", message)
+}
+
+func (s *Scene) write(dir string, files content) {
+	s.t.Helper()
+	for path, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *Scene) git(dir string, args ...string) string {
+	s.t.Helper()
+	out, err := git(dir, args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// git runs git, untouched by the settings of whoever runs the tests.
+func git(dir string, args ...string) (string, error) {
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false"}, args...)...)
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GIT_") {
+			c.Env = append(c.Env, kv)
+		}
+	}
+	c.Env = append(c.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=Kim", "GIT_AUTHOR_EMAIL=kim@example.com", "GIT_COMMITTER_NAME=Kim", "GIT_COMMITTER_EMAIL=kim@example.com")
+	var out, complaint bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaint
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(complaint.String()))
+	}
+	return strings.TrimRight(out.String(), "\n"), nil
+}
