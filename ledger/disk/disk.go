@@ -54,8 +54,9 @@ type Options struct {
 	MinFree    uint64 // bytes that must be free to write; 0: 256 MiB
 	// Free tells how many bytes a directory's file system can still take, and whether that is known; nil
 	// asks the system. It is called from several goroutines.
-	Free func(dir string) (uint64, bool)
-	look bool // a copy for reading: what cannot be read is an error, not a new beginning
+	Free     func(dir string) (uint64, bool)
+	look     bool // a copy for reading: what cannot be read is an error, not a new beginning
+	unmended bool // for a check: what is wrong is counted there, not mended before
 }
 
 // Store is one open ledger store. Its methods may be called from several goroutines.
@@ -186,7 +187,7 @@ func (s *Store) begin() error {
 	if err := s.load(); err != nil {
 		return damaged(err)
 	}
-	if s.owed = clean != nil || !s.sound(); s.owed && !s.Low() {
+	if s.owed = clean != nil || !s.sound(); s.owed && !s.Low() && !(s.o.unmended && clean == nil) {
 		return s.settle()
 	}
 	return nil
@@ -202,7 +203,7 @@ func (s *Store) settle() error {
 	if clean != nil {
 		err = s.db.Update(func(txn *badger.Txn) error { return txn.Delete(metaKey(cleanName)) })
 	} else {
-		_, err = s.mend()
+		_, err = s.mend(false)
 	}
 	s.owed = err != nil
 	return err
