@@ -136,7 +136,10 @@ const (
 	ByeBusy       = 1
 	ByeNotAllowed = 2
 	ByeVersion    = 3
-	ByeRefused    = 4 // pairing: the person said no, or the code is spent, expired or wrong
+	ByeRefused    = 4 // pairing: nothing was proved
+	ByeUsed       = 5 // pairing, to who proved the secret: the code was used or burnt already
+	ByeExpired    = 6 // likewise: its time is over
+	ByeDeclined   = 7 // likewise: the person said no, or cancelled the invitation
 )
 
 // Made asks another computer of the fleet whether its clone made the head of a pull request (D-11).

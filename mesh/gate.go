@@ -74,6 +74,23 @@ func (g *gate) closeToGuests() []peer.ID {
 	return came
 }
 
+// promoted returns the guests who are members by now; they count as guests no more.
+func (g *gate) promoted() []peer.ID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []peer.ID
+	for p := range g.guests {
+		if g.allowed[p] {
+			out = append(out, p)
+		}
+	}
+	for _, p := range out {
+		delete(g.guests, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // dial allows to dial a member until done is called.
 func (g *gate) dial(p peer.ID) (done func()) {
 	g.mu.Lock()

@@ -153,53 +153,57 @@ func (i *Invitation) end(p Paired, err error) {
 	})
 }
 
-// close ends the connections of all who came in as guests, once each has read what was said last. Who is a
-// member by now connects anew: gossip does not look twice at who was none when it came.
+// close ends the invitation once each run has read what was said last. Latecomers are told for a while
+// what became of it.
 func (i *Invitation) close() {
 	i.cancel()
-	var guests []network.Conn
 	i.m.mu.Lock()
-	if i.m.invite == i {
-		i.m.invite = nil
-		for _, p := range i.m.gate.closeToGuests() {
-			guests = append(guests, i.m.host.Network().ConnsToPeer(p)...)
-		}
+	mine := i.m.invite == i
+	if mine {
+		i.m.invite, i.m.last = nil, i
 	}
+	i.m.remember(i)
+	i.m.farewells++
 	i.m.mu.Unlock()
 	i.talks.Wait()
-	for _, c := range guests {
-		_ = c.Close() // it may have gone
+	i.m.mu.Lock()
+	i.m.farewells--
+	i.m.mu.Unlock()
+	if mine {
+		i.m.promote()
+		i.m.linger(i)
 	}
 }
 
-// answerPair is the inviter's side. It runs for strangers too, and only while an invitation is open.
+// answerPair is the inviter's side. It runs for strangers too, while an invitation is open or was lately.
 func (m *Mesh) answerPair(s network.Stream) {
 	d, ok := deviceOf(s.Conn().RemotePeer())
 	m.mu.Lock()
-	i := m.invite
+	i, late := m.invite, m.last != nil
 	if i != nil && ok {
 		i.talks.Add(1)
 	}
 	m.mu.Unlock()
-	if i == nil || !ok {
+	if i == nil && !late || !ok {
 		_ = s.Reset() // nobody is invited
 		return
 	}
 	talking := m.run(func() {
-		defer i.talks.Done()
 		p := pairing{s: s, r: bufio.NewReader(s)}
-		err := i.admit(&p, d)
-		if err != nil {
-			_ = p.write(&ledger.Bye{Code: ledger.ByeRefused}) // it may be gone
-			_ = s.CloseWrite()
+		if i != nil {
+			defer i.talks.Done()
+			p.end(i.admit(&p, d))
+			return
 		}
-		p.drain()
-		if err == nil {
-			_ = s.Close() // all was said
+		p.end(m.turnAway(&p, d))
+		if m.gate.guest(s.Conn().RemotePeer()) {
+			_ = s.Conn().Close() // all was said
 		}
 	})
 	if !talking {
-		i.talks.Done()
+		if i != nil {
+			i.talks.Done()
+		}
 		_ = s.Reset() // nobody is here any more
 	}
 }
@@ -237,37 +241,60 @@ func (p *pairing) drain() {
 	}
 }
 
-// admit lets one joiner prove the secret, asks the person, and sends the roster.
-func (i *Invitation) admit(p *pairing, d ledger.Device) error {
+// end says the last word and lets the other side read it.
+func (p *pairing) end(err error) {
+	if err != nil {
+		_ = p.write(&ledger.Bye{Code: byeFor(err)}) // it may be gone
+		_ = p.s.CloseWrite()
+	}
+	p.drain()
+	if err == nil {
+		_ = p.s.Close() // all was said
+	}
+}
+
+// hear challenges a joiner and reads what it proves.
+func (p *pairing) hear() (*ledger.Join, ledger.Nonces, error) {
 	var n ledger.Nonces
 	if _, err := rand.Read(n.Challenge[:]); err != nil {
-		return err
+		return nil, n, err
 	}
 	if err := p.write(&ledger.Challenge{Nonce: n.Challenge}); err != nil {
-		return err
+		return nil, n, err
 	}
 	f, err := p.read(ioTimeout)
 	if err != nil {
-		return err
+		return nil, n, err
 	}
 	join, ok := f.(*ledger.Join)
 	if !ok || join.Version != 1 {
-		return errPeer
+		return nil, n, errPeer
 	}
 	n.Join = join.Nonce
+	return join, n, nil
+}
+
+// admit lets one joiner prove the secret, asks the person, and sends the roster.
+func (i *Invitation) admit(p *pairing, d ledger.Device) error {
+	join, n, err := p.hear()
+	if err != nil {
+		return err
+	}
+	if err := i.m.tooLate(join, d, n); err != nil {
+		return err // an earlier code; it is no wrong try at this one
+	}
 	if err := i.prove(join, d, n); err != nil {
 		return err
 	}
 	if err := i.o.Spend(i.code.ID()); err != nil {
 		i.end(Paired{}, ErrSpentCode)
-		return err
+		return proven{err}
 	}
 	paired, err := i.welcome(p, d, join, wordsOf(i.code.WordBits(d, n)))
+	i.end(paired, err)
 	if err != nil {
-		i.end(Paired{}, err)
-		return err
+		return proven{err}
 	}
-	i.end(paired, nil)
 	return nil
 }
 
@@ -275,17 +302,20 @@ func (i *Invitation) admit(p *pairing, d ledger.Device) error {
 // the protocol that began before outlives it.
 func (i *Invitation) prove(join *ledger.Join, d ledger.Device, n ledger.Nonces) error {
 	want := i.code.JoinMAC(d, n, join.Name)
+	right := hmac.Equal(want[:], join.MAC[:]) && join.Invite == i.code.ID()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	switch {
-	case i.taken || i.wrong >= wrongMax:
-		return ErrSpentCode
-	case i.ctx.Err() != nil:
-		return ErrExpired
-	case !hmac.Equal(want[:], join.MAC[:]) || join.Invite != i.code.ID():
+	switch spent := i.taken || i.wrong >= wrongMax; {
+	case right && spent:
+		return proven{ErrSpentCode}
+	case right && i.ctx.Err() != nil:
+		return proven{ErrExpired}
+	case !right && !spent && i.ctx.Err() == nil:
 		if i.wrong++; i.wrong >= wrongMax {
 			i.end(Paired{}, ErrWrongCode)
 		}
+		return ErrWrongCode
+	case !right:
 		return ErrWrongCode
 	}
 	i.taken = true

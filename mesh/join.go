@@ -121,9 +121,12 @@ func (j *joining) run() (Joined, error) {
 	if f, err = j.p.read(ioTimeout); err != nil {
 		return Joined{}, err
 	}
+	if bye, ok := f.(*ledger.Bye); ok {
+		return Joined{}, toldBy(bye.Code, ErrWrongCode)
+	}
 	welcome, ok := f.(*ledger.Welcome)
 	if !ok {
-		return Joined{}, fmt.Errorf("%w or used already", ErrWrongCode)
+		return Joined{}, errPeer
 	}
 	accept := &ledger.Accept{}
 	statement := ledger.JoinStatement(welcome.Fleet, j.code.ID(), j.code.Inviter)
@@ -159,7 +162,7 @@ func (j *joining) roster(fleet ledger.TID) ([]*ledger.Record, error) {
 			out = append(out, records...)
 		case *ledger.Bye:
 			if f.Code != ledger.ByeDone {
-				return nil, ErrRefused
+				return nil, toldBy(f.Code, ErrRefused)
 			}
 			return out, nil
 		default:

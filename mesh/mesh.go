@@ -111,16 +111,19 @@ type Mesh struct {
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
 
-	mu       sync.Mutex
-	status   map[ledger.Device]*PeerStatus
-	up       map[ledger.Device]bool                 // whose PeerUp was told
-	former   map[ledger.Device][]ledger.Incarnation // that others followed
-	addrs    map[ledger.Device][]ma.Multiaddr
-	sessions map[ledger.Device]*session
-	answers  map[ledger.Device]int // exchanges that each peer began and that run
-	asked    map[ledger.TID]bool
-	askTimer *time.Timer
-	invite   *Invitation
+	mu        sync.Mutex
+	status    map[ledger.Device]*PeerStatus
+	up        map[ledger.Device]bool                 // whose PeerUp was told
+	former    map[ledger.Device][]ledger.Incarnation // that others followed
+	addrs     map[ledger.Device][]ma.Multiaddr
+	sessions  map[ledger.Device]*session
+	answers   map[ledger.Device]int // exchanges that each peer began and that run
+	asked     map[ledger.TID]bool
+	askTimer  *time.Timer
+	invite    *Invitation
+	last      *Invitation // ended, and latecomers may still come in
+	past      []ended     // what became of the last codes, the oldest first
+	farewells int         // invitations that have ended and whose last words are being read
 }
 
 // PeerStatus is what is known of a connection.
@@ -266,6 +269,12 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	}
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
+	}
+	m.mu.Lock()
+	inviting := m.invite != nil || m.farewells > 0
+	m.mu.Unlock()
+	if !inviting { // the invitation does it at its end, when the last word was read
+		m.promote()
 	}
 	m.dialNow()
 }

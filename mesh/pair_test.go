@@ -140,14 +140,14 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 				i.t.Fatal(err)
 			}
 			return in.Code()
-		}, ErrUnreachable},
+		}, ErrSpentCode},
 		"expired": {func(i *inviter) string {
 			in := i.invite(func(o *InviteOptions) { o.TTL = time.Millisecond })
 			if _, err := in.Wait(i.ctx); !errors.Is(err, ErrExpired) {
 				i.t.Errorf("the inviter is told %v", err)
 			}
 			return in.Code()
-		}, ErrUnreachable},
+		}, ErrExpired},
 		"the person says no": {func(i *inviter) string {
 			i.yes = false
 			return i.invite(nil).Code()
@@ -156,7 +156,7 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 			in := i.invite(nil)
 			i.spent[in.code.ID()] = true
 			return in.Code()
-		}, ErrWrongCode},
+		}, ErrSpentCode},
 		"nobody there": {func(i *inviter) string {
 			code, err := ledger.ParseInviteCode(i.invite(nil).Code())
 			if err != nil {

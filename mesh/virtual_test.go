@@ -248,6 +248,47 @@ func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
 	})
 }
 
+func TestAGuestWhoIsAddedAfterTheInvitationHearsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Cancel()
+		<-time.After(time.Minute) // the other dials meanwhile, and is let in to be told that it is too late
+
+		c.meshes[0].SetMembers(c.devices())
+		<-time.After(time.Minute)
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+
+		c.heard(1, 1, time.Second)
+	})
+}
+
+func TestTheDoorClosesBehindLatecomers(t *testing.T) { // case 53
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		in, err := c.meshes[0].Invite(InviteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Cancel()
+		<-time.After(time.Minute)
+		if n := len(c.meshes[0].host.Network().Conns()); n != 1 {
+			t.Errorf("%d connections while latecomers are told, want 1", n)
+		}
+
+		<-time.After(lingerFor)
+
+		if n := len(c.meshes[0].host.Network().Conns()); n > 0 || c.meshes[0].gate.guest(c.meshes[1].host.ID()) {
+			t.Errorf("%d strangers are still there", n)
+		}
+	})
+}
+
 func TestAComputerThatIsAddedIsConnectedAtOnce(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 3)

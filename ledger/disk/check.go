@@ -2,7 +2,9 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
@@ -14,17 +16,54 @@ import (
 type Report struct {
 	Ledgers    int
 	Records    int
-	Contended  int // records beyond the first at their place
-	Gaps       int // chains with a record stored beyond a missing one
-	Unreadable int // records set aside, since their bytes are not what their key says
-	Mended     int // heads, index entries and families that were wrong
+	Contended  int    // records beyond the first at their place
+	Gaps       int    // chains with a record stored beyond a missing one
+	Unreadable int    // records set aside, since their bytes are not what their key or their signature says
+	Mended     int    // heads, index entries and families that were wrong
+	Salvaged   string // where files went that could not be read at all, with everything in them; "" if none
+}
+
+// Sound reports whether nothing was wrong.
+func (r Report) Sound() bool { return r.Unreadable == 0 && r.Mended == 0 && r.Salvaged == "" }
+
+// Fsck checks the store of a directory whose node does not run, and every signature in it. With mend, what
+// is wrong is put right: heads, index and families are written anew from the records, and bytes that are
+// no record of their author are set aside, so that the other computers' copies come with the next
+// catch-up. Without, a copy is looked at and nothing is changed. Errors are [ErrLocked], [ErrDiskLow], and
+// what the system says; without mend, damaged files are an error as well.
+func Fsck(dir string, mend bool) (Report, error) {
+	s, err := openToCheck(dir, mend)
+	if err != nil {
+		return Report{}, err
+	}
+	report, err := s.check(true)
+	report.Salvaged = s.Salvaged()
+	return report, errors.Join(err, s.Close())
+}
+
+// openToCheck opens a store that is there; a check makes none.
+func openToCheck(dir string, mend bool) (*Store, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("check ledger: %w", err)
+	}
+	if !mend {
+		return openCopy(dir, true)
+	}
+	s, err := Open(Options{Dir: dir, Compactors: 2, unmended: true})
+	if err == nil && s.Low() {
+		return nil, errors.Join(fmt.Errorf("check ledger %s: %w", dir, ErrDiskLow), s.Close())
+	}
+	return s, err
 }
 
 // Check holds heads, index and families against the records, and mends what differs. Records themselves
 // are never changed; bytes that cannot be read as the record of their key are set aside. Writers wait
 // meanwhile, and about 100 bytes of memory are taken for each record. An error says that a file is
 // damaged, and then nothing was mended: the next start moves the database aside.
-func (s *Store) Check() (Report, error) {
+func (s *Store) Check() (Report, error) { return s.check(false) }
+
+// check also holds the signatures against the records if it is told to.
+func (s *Store) check(signatures bool) (Report, error) {
 	type answer struct {
 		report Report
 		err    error
@@ -35,7 +74,7 @@ func (s *Store) Check() (Report, error) {
 			to <- answer{err: fmt.Errorf("check ledger: %w: the next start moves it aside and begins anew", err)}
 			return
 		}
-		r, err := s.mend()
+		r, err := s.mend(signatures)
 		to <- answer{r, err}
 	}
 	select {
@@ -145,17 +184,18 @@ type fix struct{ key, value []byte }
 
 // checking is one check in progress.
 type checking struct {
-	s        *Store
-	report   Report
-	fixes    []fix
-	at       line
-	now      chain // of the chain at; gap: nothing is stored at its head
-	last     uint64
-	started  bool
-	families map[ledger.TID]ledger.Family
-	heads    map[string][]byte
-	lines    []line
-	ids      map[ledger.ID]place
+	s          *Store
+	signatures bool // are looked at
+	report     Report
+	fixes      []fix
+	at         line
+	now        chain // of the chain at; gap: nothing is stored at its head
+	last       uint64
+	started    bool
+	families   map[ledger.TID]ledger.Family
+	heads      map[string][]byte
+	lines      []line
+	ids        map[ledger.ID]place
 }
 
 // place is where a record is stored: the chain's position in checking.lines, and the sequence number.
@@ -165,13 +205,13 @@ type place struct {
 }
 
 // mend holds the derived side against the records.
-func (s *Store) mend() (Report, error) {
+func (s *Store) mend(signatures bool) (Report, error) {
 	if !s.o.InMemory {
 		if err := s.room(); err != nil {
 			return Report{}, err
 		}
 	}
-	k := &checking{s: s, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}, ids: map[ledger.ID]place{}}
+	k := &checking{s: s, signatures: signatures, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}, ids: map[ledger.ID]place{}}
 	var fault error
 	for key, wire := range s.each([]byte{prefixRecord}, &fault) {
 		k.record(key, wire)
@@ -183,16 +223,20 @@ func (s *Store) mend() (Report, error) {
 	if err := k.derived(); err != nil {
 		return Report{}, err
 	}
+	if s.owed { // it is settled with this
+		k.fixes = append(k.fixes, fix{key: metaKey(cleanName)})
+	}
 	if err := k.write(); err != nil {
 		return Report{}, fmt.Errorf("check ledger: %w", err)
 	}
+	s.owed = false
 	return k.report, s.load()
 }
 
 func (k *checking) record(key, wire []byte) {
 	l, seq, id, ok := recordPlace(key)
 	r, err := ledger.Parse(wire)
-	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq {
+	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq || k.signatures && !k.signed(r) {
 		k.report.Unreadable++
 		k.fixes = append(k.fixes, fix{slices.Concat([]byte{prefixAside}, key), wire}, fix{key: key})
 		return // its index entry goes too, else it would count as known and never come again
@@ -221,6 +265,16 @@ func (k *checking) record(key, wire []byte) {
 		k.families[l.tid] = r.Family()
 	}
 	k.ids[id] = place{len(k.lines) - 1, seq}
+}
+
+// signed verifies a record under its family, or its ledger's where its kind is unknown. Where that is
+// unknown too nobody could have verified it.
+func (k *checking) signed(r *ledger.Record) bool {
+	f := r.Family()
+	if f == ledger.FamilyUnknown {
+		f, _ = k.s.Family(r.Ledger)
+	}
+	return f == ledger.FamilyUnknown || r.Verify(f) == nil
 }
 
 func (k *checking) endChain() {

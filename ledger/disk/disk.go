@@ -28,7 +28,8 @@ import (
 var (
 	// ErrLocked means that another process uses the directory.
 	ErrLocked = errors.New("another process has the ledger open: ask it while it runs, or end it first")
-	// ErrDiskLow means that nothing was written, since the disk is almost full.
+	// ErrDiskLow means that nothing was written, since the disk is almost full. It passes: once there is
+	// space again, the same call succeeds.
 	ErrDiskLow = errors.New("the disk is almost full: free some space")
 	// ErrClosed means that the store was closed.
 	ErrClosed = errors.New("the ledger is closed")
@@ -39,6 +40,10 @@ const (
 	memTableBytes = 8 << 20
 	valueLogBytes = 16 << 20
 	minFreeBytes  = max(256<<20, 4*(memTableBytes+valueLogBytes))
+	// What opening may write without being asked: two memory tables of an unclean end and a compaction; and
+	// closing: the memory tables.
+	openingBytes = 64 << 20
+	closingBytes = 3 * memTableBytes
 )
 
 // Options says how a store is opened.
@@ -46,8 +51,12 @@ type Options struct {
 	Dir        string
 	InMemory   bool   // nothing on disk; for simulations
 	Compactors int    // 0, or at least 2; a compactor's ticker is dear in virtual time
-	MinFree    uint64 // bytes that must stay free; 0: 256 MiB
-	look       bool   // a copy for reading: what cannot be read is an error, not a new beginning
+	MinFree    uint64 // bytes that must be free to write; 0: 256 MiB
+	// Free tells how many bytes a directory's file system can still take, and whether that is known; nil
+	// asks the system. It is called from several goroutines.
+	Free     func(dir string) (uint64, bool)
+	look     bool // a copy for reading: what cannot be read is an error, not a new beginning
+	unmended bool // for a check: what is wrong is counted there, not mended before
 }
 
 // Store is one open ledger store. Its methods may be called from several goroutines.
@@ -59,6 +68,7 @@ type Store struct {
 	temporary string // directory that Close removes
 	readOnly  bool
 	failed    error // why nothing more is written; the writer's own
+	owed      bool  // what a low disk kept the start from doing, and the writer does first
 
 	jobs    chan job
 	tasks   chan func() // run by the writer, between two groups
@@ -79,8 +89,10 @@ type Store struct {
 
 // Open opens the store of a directory, which it makes if need be. A database that cannot be read is moved
 // aside, never deleted, and an empty one takes its place; [Store.Salvaged] says where it went. After an
-// unclean end the derived side is held against the records, and mended. Errors are [ErrLocked],
-// [ErrDiskLow], and what the system says.
+// unclean end the derived side is held against the records, and mended. While the disk is low, a store that
+// is there opens and is read as always, nothing is mended or moved, and Apply answers [ErrDiskLow] until
+// there is space. Errors are [ErrLocked], [ErrDiskLow] where less is free than opening itself may take,
+// 64 MiB, or where there is no store yet or a damaged one, and what the system says.
 func Open(o Options) (*Store, error) {
 	s := &Store{
 		o: o, jobs: make(chan job, 256), tasks: make(chan func()), done: make(chan struct{}),
@@ -117,7 +129,7 @@ func (s *Store) open() (err error) {
 		s.unlock = func() {}
 		return err
 	}
-	if err := s.room(); err != nil {
+	if err := s.roomFor(min(s.minFree(), openingBytes)); err != nil {
 		return err
 	}
 	return s.openOrSalvage()
@@ -161,6 +173,9 @@ func (s *Store) begin() error {
 		if !s.empty() {
 			return fmt.Errorf("%w: it does not say how it is laid out", errDamaged)
 		}
+		if err := s.room(); err != nil {
+			return err
+		}
 		return s.db.Update(func(txn *badger.Txn) error { return txn.Set(metaKey(schemaName), []byte{schema}) })
 	}
 	if len(version) != 1 || version[0] != schema {
@@ -172,12 +187,25 @@ func (s *Store) begin() error {
 	if err := s.load(); err != nil {
 		return damaged(err)
 	}
+	if s.owed = clean != nil || !s.sound(); s.owed && !s.Low() && !(s.o.unmended && clean == nil) {
+		return s.settle()
+	}
+	return nil
+}
+
+// settle does what has to come before the first write: the mark of a clean end goes, or what an unclean
+// end left wrong is mended.
+func (s *Store) settle() error {
+	clean, err := s.get(metaKey(cleanName))
+	if err != nil {
+		return err
+	}
 	if clean != nil {
-		return s.db.Update(func(txn *badger.Txn) error { return txn.Delete(metaKey(cleanName)) })
+		err = s.db.Update(func(txn *badger.Txn) error { return txn.Delete(metaKey(cleanName)) })
+	} else {
+		_, err = s.mend(false)
 	}
-	if !s.sound() {
-		_, err = s.mend()
-	}
+	s.owed = err != nil
 	return err
 }
 
@@ -201,7 +229,9 @@ func (s *Store) Close() error {
 		s.shut = true
 		s.gate.Unlock()
 		s.readers.Wait()
-		s.closed = errors.Join(s.markClean(), s.db.Close())
+		if s.closed = s.end(); errors.Is(s.closed, ErrDiskLow) {
+			return
+		}
 		s.unlock()
 		if s.temporary != "" {
 			s.closed = errors.Join(s.closed, os.RemoveAll(s.temporary))
@@ -210,8 +240,33 @@ func (s *Store) Close() error {
 	return s.closed
 }
 
+// end closes the database. Badger writes what it holds in memory into files as it closes, and dies where they
+// do not fit. All of it is in its log already, so it is left as a crash would, with the directory locked
+// until the process ends.
+func (s *Store) end() error {
+	if !s.o.InMemory {
+		if err := s.roomFor(min(s.minFree(), closingBytes)); err != nil {
+			leave(s.unlock)
+			return fmt.Errorf("close ledger %s: left as it is: %w", s.o.Dir, err)
+		}
+	}
+	return errors.Join(s.markClean(), s.db.Close())
+}
+
+// left holds the locks of directories whose databases could not be closed and still run.
+var left struct {
+	mu    sync.Mutex
+	locks []func()
+}
+
+func leave(unlock func()) {
+	left.mu.Lock()
+	defer left.mu.Unlock()
+	left.locks = append(left.locks, unlock)
+}
+
 func (s *Store) markClean() error {
-	if s.o.InMemory || s.failed != nil || s.room() != nil {
+	if s.o.InMemory || s.failed != nil || s.owed || s.room() != nil {
 		return nil
 	}
 	return s.db.Update(func(txn *badger.Txn) error { return txn.Set(metaKey(cleanName), []byte{1}) })
@@ -228,14 +283,27 @@ func (s *Store) enter() error {
 	return nil
 }
 
+// Low reports whether the disk is almost full: reading goes on, writing answers [ErrDiskLow]. It asks the
+// system each time, which costs microseconds.
+func (s *Store) Low() bool { return !s.o.InMemory && s.room() != nil }
+
+func (s *Store) minFree() uint64 {
+	if s.o.MinFree == 0 {
+		return minFreeBytes
+	}
+	return s.o.MinFree
+}
+
 // room refuses to write when the disk is almost full: Badger would end the process with a signal that
 // nothing can catch.
-func (s *Store) room() error {
-	need := s.o.MinFree
-	if need == 0 {
-		need = minFreeBytes
+func (s *Store) room() error { return s.roomFor(s.minFree()) }
+
+func (s *Store) roomFor(need uint64) error {
+	ask := s.o.Free
+	if ask == nil {
+		ask = freeBytes
 	}
-	free, known := freeBytes(s.o.Dir)
+	free, known := ask(s.o.Dir)
 	if known && free < need {
 		return fmt.Errorf("%w: %d MiB free in %s, %d needed", ErrDiskLow, free>>20, s.o.Dir, need>>20)
 	}

@@ -16,8 +16,10 @@ const lookingFree = 64 << 20
 // refuses a database that was not closed cleanly, as after kill -9, and opening it for writing would
 // change it; so the few files are copied to a temporary directory, under the directory's lock, and Close
 // removes them. A directory that is not there yet is an empty store. [ErrLocked] says that a node runs.
-func OpenReadOnly(dir string) (*Store, error) {
-	s, err := look(dir)
+func OpenReadOnly(dir string) (*Store, error) { return openCopy(dir, false) }
+
+func openCopy(dir string, unmended bool) (*Store, error) {
+	s, err := look(dir, unmended)
 	if err != nil {
 		return nil, fmt.Errorf("look into ledger %s: %w", dir, err)
 	}
@@ -25,7 +27,7 @@ func OpenReadOnly(dir string) (*Store, error) {
 	return s, nil
 }
 
-func look(dir string) (*Store, error) {
+func look(dir string, unmended bool) (*Store, error) {
 	unlock, err := lockDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Open(Options{InMemory: true})
@@ -41,7 +43,7 @@ func look(dir string) (*Store, error) {
 	if err := copyFiles(dir, tmp); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
-	s, err := Open(Options{Dir: tmp, MinFree: lookingFree, look: true})
+	s, err := Open(Options{Dir: tmp, MinFree: lookingFree, look: true, unmended: unmended})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}

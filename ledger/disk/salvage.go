@@ -47,6 +47,9 @@ func damaged(err error) error {
 
 // salvage moves the closed database aside and opens a new one in its place.
 func (s *Store) salvage() (err error) {
+	if err := s.room(); err != nil {
+		return fmt.Errorf("it is damaged and cannot be begun anew: %w", err)
+	}
 	if s.salvaged, err = moveAside(s.o.Dir); err != nil {
 		return err
 	}

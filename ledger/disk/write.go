@@ -186,6 +186,11 @@ func (s *Store) transact(group []job) ([][]Outcome, error) {
 			return nil, err
 		}
 	}
+	if s.owed {
+		if err := s.settle(); err != nil {
+			return nil, err
+		}
+	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
 	w := writing{s: s, txn: txn, chains: map[line]chain{}, families: map[ledger.TID]ledger.Family{}}
