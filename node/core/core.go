@@ -323,13 +323,15 @@ func (c *Core) hearThread(h Heard) {
 	before := t.State.Phase
 	t.State = thread.Fold(h.Records, lanes.Rosters{c.roster})
 	t.State.Ledger = h.Ledger
-	t.emitting = false
 	names := c.names(&t.State)
 	fresh := make([]*ledger.Record, 0, 1)
 	for _, r := range h.Records {
 		if !t.known[r.ID] {
 			t.known[r.ID] = true
 			fresh = append(fresh, r)
+			if r.Device == c.cfg.Device {
+				t.emitting = false // what was on its way is here
+			}
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b *ledger.Record) int { return int(int64(a.Lam) - int64(b.Lam)) })

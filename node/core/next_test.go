@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -21,5 +22,39 @@ func TestACoreThatCanOnlyWaitSleeps(t *testing.T) {
 		}
 		now = next
 		c.Handle(Tick{}, now)
+	}
+}
+
+func TestARecordThatIsOnItsWayIsNotWrittenAgain(t *testing.T) { // S10
+	w := newWorld(t)
+	written := 0
+	for range 100 {
+		for _, c := range w.people {
+			if len(c.inputs) == 0 {
+				continue
+			}
+			in := c.inputs[0]
+			c.inputs = c.inputs[1:]
+			if h, ok := in.(Heard); ok {
+				in = w.heard(h.Ledger, c.ledgers[h.Ledger])
+			}
+			effects := c.core.Handle(in, w.now)
+			for _, e := range effects {
+				a, ok := e.(Append)
+				if !ok || len(c.ledgers[a.Ledger]) == 0 {
+					continue
+				}
+				written++
+				again := c.core.Handle(w.heard(a.Ledger, c.ledgers[a.Ledger]), w.now) // a roster lets all be heard again
+				if slices.ContainsFunc(again, func(e Effect) bool { b, ok := e.(Append); return ok && b.Ledger == a.Ledger }) {
+					t.Fatalf("%s writes %T twice", c.name, a.Content)
+				}
+				effects = append(effects, again...)
+			}
+			w.perform(c, effects)
+		}
+	}
+	if written == 0 {
+		t.Error("nothing was written")
 	}
 }

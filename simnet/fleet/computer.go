@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/parley-mesh/parley/node"
@@ -59,6 +61,26 @@ func (c *Computer) Close() {
 		t.Errorf("stop %s: %v", c.Name, err)
 	}
 	c.client = nil
+	letGo()
+}
+
+// letGo waits until no process is being started: in the moment before it runs its program, it still holds what
+// this one has closed, the lock of a ledger too.
+func letGo() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+}
+
+// Unplug lets nothing through to or from the computer: neither the others nor GitHub are there for it.
+func (c *Computer) Unplug() {
+	c.f.Net.Unplug(c.Host)
+	c.f.scene.ways[c.Name].cut.Store(true)
+}
+
+// Plug undoes [Computer.Unplug].
+func (c *Computer) Plug() {
+	c.f.scene.ways[c.Name].cut.Store(false)
+	c.f.Net.Plug(c.Host)
 }
 
 // Running reports whether the computer's node runs.
@@ -113,7 +135,9 @@ func (c *Computer) admit(other *Computer) error {
 	if err != nil {
 		cancel()
 	}
-	return errors.Join(err, <-joined)
+	err = errors.Join(err, <-joined)
+	letGo()
+	return err
 }
 
 // Approve presses every approval that waits at this computer, as its person.
@@ -153,8 +177,43 @@ func (c *Computer) Phase(ref string) string {
 	return ""
 }
 
+// Thread is a pull request's conversation as the computer shows it.
+func (c *Computer) Thread(ref string) api.Thread {
+	c.f.t.Helper()
+	th, err := c.client.Thread(ref)
+	if err != nil {
+		c.f.t.Fatal(err)
+	}
+	return th
+}
+
+// Card reports whether a card of a code waits in the computer's inbox.
+func (c *Computer) Card(code string) bool {
+	c.f.t.Helper()
+	cards, err := c.client.Inbox()
+	if err != nil {
+		c.f.t.Fatal(err)
+	}
+	return slices.ContainsFunc(cards, func(card api.Card) bool { return card.Code == code })
+}
+
+// Log is how often the computer said something of a kind about itself.
+func (c *Computer) Log(kind string) (n int) {
+	c.f.t.Helper()
+	lines, err := c.client.Log(0, logLines)
+	if err != nil {
+		c.f.t.Fatal(err)
+	}
+	for _, l := range lines {
+		if l.Kind == kind && l.Who == c.Name {
+			n++
+		}
+	}
+	return n
+}
+
 // logLines is how much of a computer's log is told.
-const logLines = 60
+const logLines = 500
 
 func (c *Computer) tell() {
 	if c.client == nil {

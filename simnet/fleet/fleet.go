@@ -27,6 +27,7 @@ type Fleet struct {
 
 	t     *testing.T
 	scene *Scene
+	begun int // writes on GitHub before the conflict
 }
 
 // Play runs a story in a bubble. Computers that still run at its end are stopped.
@@ -45,21 +46,38 @@ func (s *Scene) Play(story func(t *testing.T, f *Fleet)) {
 	})
 }
 
-// Add sets a computer up, with its checkout. It does not run yet, and is in no fleet but its own.
+// Add sets a computer up whose checkout was made with [Scene.Clone]. It does not run yet, and is in no fleet but its own.
 func (f *Fleet) Add(name string, timers node.Timers) *Computer {
 	f.t.Helper()
 	i := len(f.Computers) + 1
 	c := &Computer{Name: name, Host: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), f: f}
 	c.Home, c.Checkout = f.scene.home(name), f.scene.checkout(name)
-	cfg := f.scene.config()
-	cfg.Name, cfg.Timers = name, timers
-	cfg.Listen = []string{fmt.Sprintf("/ip4/%s/tcp/%d", c.Host, port)}
-	cfg.Repositories = []node.RepositoryConfig{{Slug: slug, Checkout: c.Checkout}}
+	cfg := f.scene.config(name)
+	cfg.Listen, cfg.Timers = []string{fmt.Sprintf("/ip4/%s/tcp/%d", c.Host, port)}, timers
 	if err := c.Home.Init(node.Setup{Config: cfg}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.Computers = append(f.Computers, c)
 	return c
+}
+
+// Approve presses every approval that waits at a computer that runs, as its person.
+func (f *Fleet) Approve() {
+	f.t.Helper()
+	for _, c := range f.Computers {
+		c.Approve()
+	}
+}
+
+// All reports whether a pull request's conversation is in a phase at every computer that runs.
+func (f *Fleet) All(ref, phase string) bool {
+	f.t.Helper()
+	for _, c := range f.Computers {
+		if c.Running() && c.Phase(ref) != phase {
+			return false
+		}
+	}
+	return true
 }
 
 // Until lets virtual time pass until something holds, at most for a while, and returns how long it took. It

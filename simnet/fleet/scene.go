@@ -3,8 +3,6 @@ package fleet
 import (
 	"bytes"
 	"fmt"
-	"net"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,22 +49,25 @@ type Scene struct {
 	GitHub *github.Server
 	Repo   *github.Repo
 
-	t     *testing.T
-	dir   string
-	addr  string // of the stand-in
-	kim   *github.User
-	begun int // writes on GitHub before the story
+	t       *testing.T
+	dir     string
+	program string             // the desk of every computer
+	ways    map[string]*wayOut // to GitHub, by computer
+	kim     *github.User
 }
 
 // NewScene starts the stand-in. It is called outside of the bubble; everything ends with the test.
 func NewScene(t *testing.T) *Scene {
 	t.Helper()
-	s := &Scene{t: t, dir: t.TempDir()}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Scene{t: t, dir: t.TempDir(), program: program, ways: map[string]*wayOut{}}
 	origin := filepath.Join(s.dir, "origin")
 	s.git(s.dir, "init", "-q", "-b", base, origin)
 	s.write(origin, first)
 	s.commit(origin, "Sell tea")
-	var err error
 	if s.GitHub, err = github.New(filepath.Join(s.dir, "github")); err != nil {
 		t.Fatal(err)
 	}
@@ -74,43 +75,55 @@ func NewScene(t *testing.T) *Scene {
 	if s.Repo, err = s.GitHub.AddRepo(s.kim, filepath.Base(slug), filepath.Join(origin, ".git"), base); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(s.GitHub)
-	t.Cleanup(server.Close)
-	s.addr = server.Listener.Addr().(*net.TCPAddr).AddrPort().String()
 	if err := os.WriteFile(filepath.Join(s.dir, "token"), []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// Clone makes a checkout on the base branch, from GitHub and over its smart HTTP.
+// Clone makes a computer's checkout on the base branch, from GitHub and over its smart HTTP. It is called
+// outside of the bubble, once for every computer of the story.
 func (s *Scene) Clone(name string) string {
 	s.t.Helper()
-	dir := filepath.Join(s.dir, name, "checkout")
-	s.git(s.dir, "-c", "http.proxy=http://"+s.addr, "clone", "-q", "http://github.localhost/"+slug+".git", dir)
-	for _, kv := range [][2]string{{"user.name", "Kim"}, {"user.email", "kim@example.com"}, {"http.proxy", "http://" + s.addr}} {
+	way := newWayOut(s.t, s.GitHub)
+	s.ways[name] = way
+	dir, proxy := s.checkout(name), "http://"+way.addr
+	s.git(s.dir, "-c", "http.proxy="+proxy, "clone", "-q", "http://github.localhost/"+slug+".git", dir)
+	for _, kv := range [][2]string{{"user.name", "Kim"}, {"user.email", "kim@example.com"}, {"http.proxy", proxy}} {
 		s.git(dir, "config", kv[0], kv[1])
 	}
 	return dir
 }
 
-// Conflict lets the person at the author's checkout open a pull request, and the one at the other checkout
-// change the base branch so that it conflicts. It returns the pull request's number.
-func (s *Scene) Conflict(author, other string) int {
+// elsewhere is a checkout on a computer that is in no fleet.
+const elsewhere = "elsewhere"
+
+// Propose lets the person at a checkout open a pull request, and returns its number.
+func (s *Scene) Propose(author string) int {
 	s.t.Helper()
 	s.git(author, "checkout", "-q", "-b", head)
 	s.write(author, onPull)
 	s.commit(author, "Refund a part")
 	s.push(author, head)
-	s.write(other, onBase)
-	s.commit(other, "Refund the whole")
-	s.push(other, base)
+	s.Clone(elsewhere)
 	p, err := s.GitHub.OpenPull(s.kim, s.Repo, base, s.Repo, head, "Refund a part", false)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.begun = len(s.GitHub.Writes())
 	return p.Number
+}
+
+// Collide lets a person elsewhere push to the base branch what conflicts with the pull request. Writes on
+// GitHub count from then on.
+func (f *Fleet) Collide() {
+	f.t.Helper()
+	s := *f.scene
+	s.t = f.t // within the bubble
+	dir := s.checkout(elsewhere)
+	s.write(dir, onBase)
+	s.commit(dir, "Refund the whole")
+	s.push(dir, base)
+	f.begun = len(s.GitHub.Writes())
 }
 
 func (s *Scene) push(dir, branch string) {
