@@ -207,11 +207,14 @@ func (n *Node) syncMaster(ctx context.Context, e core.SyncMaster) core.Input {
 	}
 	known := func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, fetched.Base, 0, path) }
 	hold := func(path string) bool { return slices.Contains(e.Hold, path) }
-	res, err := w.checkout.FastForward(ctx, w.baseBranch(), fetched.Base, w.mirror, hold, known)
+	res, err := w.checkout.SyncMaster(ctx, w.mirror, worktree.SyncRequest{Base: w.baseBranch(), Tip: fetched.Base, Hold: hold, Known: known})
 	if err != nil {
 		out.Err = err.Error()
 		return out
 	}
-	out.Tip, out.Moved, out.Kept, out.Why = oid(fetched.Base), res.Moved, res.Kept, res.Why
+	out.Tip, out.Moved, out.Why = oid(fetched.Base), res.Moved, res.Why
+	for _, k := range res.Kept {
+		out.Kept = append(out.Kept, k.Path)
+	}
 	return out
 }
