@@ -1,7 +1,5 @@
 package mesh
 
-// Virtual time is left out of race runs: the race detector of this Go crashes in its own memory there.
-
 import (
 	"context"
 	"fmt"
@@ -249,7 +247,7 @@ func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
 }
 
 func TestAGuestWhoIsAddedAfterTheInvitationHearsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		c.meshes[0].SetMembers(c.devices()[:1])
 		in, err := c.meshes[0].Invite(InviteOptions{})
@@ -268,7 +266,7 @@ func TestAGuestWhoIsAddedAfterTheInvitationHearsEverything(t *testing.T) {
 }
 
 func TestTheDoorClosesBehindLatecomers(t *testing.T) { // case 53
-	synctest.Test(t, func(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		c.meshes[0].SetMembers(c.devices()[:1])
 		in, err := c.meshes[0].Invite(InviteOptions{})

@@ -49,6 +49,9 @@ type RepositoryConfig struct {
 	Checkout string `toml:"checkout"` // absolute path of the working tree
 	// Base is the branch that pull requests go into; "" is the repository's default branch.
 	Base string `toml:"base,omitempty"`
+	// Test is a command and its arguments that judges, in a copy, the combination of own work and GitHub's
+	// before the master sync takes it into the checkout (P0); empty: nothing is tested.
+	Test []string `toml:"test,omitempty"`
 }
 
 // GitHubConfig is the one place that says how GitHub is reached, for its API and for git alike (D-23).
@@ -280,6 +283,8 @@ func (c Config) validateRepositories(bad badFunc) error {
 			return bad(key+": checkout", "%q: is bound to another repository already", r.Checkout)
 		case strings.HasPrefix(r.Base, "-") || strings.ContainsAny(r.Base, " ~^:?*[\\\x7f"):
 			return bad(key+": base", "%q: want a branch name", r.Base)
+		case len(r.Test) > 0 && r.Test[0] == "":
+			return bad(key+": test", "want a command")
 		}
 		slugs, checkouts = append(slugs, slug), append(checkouts, filepath.Clean(r.Checkout))
 	}

@@ -29,6 +29,8 @@ type workspace struct {
 	mu    sync.Mutex
 	known github.Repository
 	base  string // configured base branch; empty: GitHub's default
+
+	tests []string // command that judges a combination of own work and GitHub's; empty: nothing is tested
 }
 
 // repoPrefix is where GitHub's answer about a repository is kept, so that a node starts without it.
@@ -39,7 +41,7 @@ func (n *Node) openWorkspace(ctx context.Context, r *RepositoryConfig) (*workspa
 	if !ok {
 		return nil, fmt.Errorf("repository %q: want owner/name", r.Slug)
 	}
-	w := &workspace{slug: r.Slug, owner: owner, name: name, base: r.Base}
+	w := &workspace{slug: r.Slug, owner: owner, name: name, base: r.Base, tests: r.Test}
 	if value, err := n.store.Get([]byte(repoPrefix + r.Slug)); err == nil && value != nil {
 		if json.Unmarshal(value, &w.known) != nil {
 			w.known = github.Repository{}

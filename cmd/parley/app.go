@@ -98,6 +98,8 @@ func texts(args []string) []any {
 var groups = map[string]string{
 	"main":   "switch the main computer's role",
 	"thread": "look into a conversation",
+	"kept":   "look at what was taken out of your checkouts",
+	"op":     "look at what parley did to your files, and take it back",
 	"sync":   "keep the checkouts at their base branches",
 }
 
@@ -192,6 +194,16 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		c.Use, c.Args, c.RunE = "close REF", arguments("REF"), a.closeThread
 	case "assign":
 		c.Use, c.Args, c.RunE = "assign REF COMPUTER", arguments("REF", "COMPUTER"), a.assign
+	case "kept list":
+		c.Use, c.RunE = "list", a.keptList
+	case "kept show":
+		c.Use, c.Args, c.RunE = "show ID", arguments("ID"), a.keptShow
+	case "kept restore":
+		c.Use, c.Args, c.RunE = "restore ID", arguments("ID"), a.keptRestore
+	case "op log":
+		c.Use, c.RunE = "log", a.opLog
+	case "op undo":
+		c.Use, c.Args, c.RunE = "undo ID", arguments("ID"), a.opUndo
 	case "sync now":
 		a.syncs(api.SyncNow)(c)
 	case "sync pause":

@@ -309,6 +309,3 @@ func (s *Store) roomFor(need uint64) error {
 	}
 	return nil
 }
-
-// Low reports whether the disk is almost full, so that a write would be refused.
-func (s *Store) Low() bool { return errors.Is(s.room(), ErrDiskLow) }

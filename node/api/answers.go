@@ -41,6 +41,18 @@ func (s *Server) answers(verb string) answer {
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
 			return s.Actor.Assign(ctx, in.Ref, in.Party, in.Proof)
 		})
+	case "kept list":
+		return func(r *http.Request) (reply, error) { return list(s.Reader.Kept(r.Context())) }
+	case "kept show":
+		return func(r *http.Request) (reply, error) { return s.Reader.KeptContent(r.Context(), r.PathValue("id")) }
+	case "kept restore":
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
+			return s.Actor.Restore(ctx, in.ID, in.Proof)
+		})
+	case "op log":
+		return func(r *http.Request) (reply, error) { return list(s.Reader.Operations(r.Context())) }
+	case "op undo":
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Actor.Undo(ctx, in.ID, in.Proof) })
 	case "sync pause":
 		return s.sync(SyncPause)
 	case "sync resume":

@@ -84,7 +84,7 @@ func TestTheTableOfVerbsIsWhole(t *testing.T) {
 }
 
 func TestWhatADocumentReservesForAPersonNeedsOne(t *testing.T) { // D-24
-	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign"} {
+	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo"} {
 		if api.VerbNamed(name).Who != api.Person {
 			t.Errorf("%s is open to agents", name)
 		}
@@ -159,7 +159,13 @@ func TestAConversationIsEndedAndHandedOnByAPersonWhoNamedIt(t *testing.T) { // D
 	if _, err := s.client.Assign(t.Context(), line, "laptop", s.signer); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"close", "assign laptop"}; !reflect.DeepEqual(s.did, want) {
+	if _, err := s.client.Restore(t.Context(), "k1", s.signer); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.client.Undo(t.Context(), "o1", s.signer); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"close", "assign laptop", "restore k1", "undo o1"}; !reflect.DeepEqual(s.did, want) {
 		t.Errorf("the node did %v, want %v", s.did, want)
 	}
 	if out, err := s.client.Sync(t.Context(), "acme/shop", api.SyncPause); err != nil || out.Text != "pause acme/shop" {
@@ -228,6 +234,11 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 	same(t, "thread", s.thread)(s.client.Thread("acme/shop#42"))
 	same(t, "inbox", s.cards)(s.client.Inbox())
 	same(t, "why", api.Why{Subject: "acme/shop#42", Answer: "because", Facts: api.List[api.Fact]{{About: "a", Text: "b"}}})(s.client.Why("acme/shop#42"))
+	s.kept = []api.KeptFile{{ID: "k1", Path: "a.go", At: at, Changed: true}}
+	s.operations = []api.Operation{{ID: "o1", At: at, Kind: "sync", Paths: api.List[string]{"a.go"}, From: "00", To: "01"}}
+	same(t, "kept", s.kept)(s.client.Kept(t.Context()))
+	same(t, "operations", s.operations)(s.client.Operations(t.Context()))
+	same(t, "content", api.KeptContent{KeptFile: s.kept[0], Content: []byte("\x00kept\n")})(s.client.KeptContent(t.Context(), "k1"))
 	same(t, "log", s.lines[1:])(s.client.Log(0, 1))
 	same(t, "log after", s.lines[1:])(s.client.Log(1, 5))
 	if _, err := s.client.Thread("acme/shop#43"); api.Explain(err).Code != "no-such-thread" {

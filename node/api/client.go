@@ -108,6 +108,31 @@ func (c *Client) Assign(ctx context.Context, t ThreadLine, party string, by Prov
 	return act[Outcome](ctx, c, request{verb: "assign", person: personRequest{Ref: t.ID, Party: party}}, AssignAct(t.ID, party), by)
 }
 
+// Kept implements [Reader].
+func (c *Client) Kept(ctx context.Context) ([]KeptFile, error) {
+	return call[[]KeptFile](ctx, c, request{verb: "kept list"})
+}
+
+// KeptContent implements [Reader].
+func (c *Client) KeptContent(ctx context.Context, id string) (KeptContent, error) {
+	return call[KeptContent](ctx, c, request{verb: "kept show", id: id})
+}
+
+// Operations implements [Reader].
+func (c *Client) Operations(ctx context.Context) ([]Operation, error) {
+	return call[[]Operation](ctx, c, request{verb: "op log"})
+}
+
+// Restore puts a kept file back.
+func (c *Client) Restore(ctx context.Context, id string, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "kept restore", person: personRequest{ID: id}}, RestoreAct(id), by)
+}
+
+// Undo takes an operation back.
+func (c *Client) Undo(ctx context.Context, id string, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "op undo", person: personRequest{ID: id}}, UndoAct(id), by)
+}
+
 // Sync pauses a master sync, lets it go on, or runs it.
 func (c *Client) Sync(ctx context.Context, slug string, how SyncHow) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)

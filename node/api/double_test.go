@@ -26,14 +26,16 @@ type memory struct {
 	bell    api.Bell
 	trusts  bool // acts without looking at the proof, as a node with a fault would
 
-	mu      sync.Mutex
-	status  api.Status
-	threads []api.ThreadLine
-	thread  api.Thread
-	cards   []api.Card
-	lines   []api.LogLine
-	invite  api.InviteState
-	did     []string
+	mu         sync.Mutex
+	status     api.Status
+	threads    []api.ThreadLine
+	thread     api.Thread
+	cards      []api.Card
+	lines      []api.LogLine
+	kept       []api.KeptFile
+	operations []api.Operation
+	invite     api.InviteState
+	did        []string
 }
 
 func (m *memory) Status() (api.Status, error) { return m.status, nil }
@@ -113,6 +115,27 @@ func (m *memory) End(_ context.Context, ref string, p presence.Proof) (api.Outco
 
 func (m *memory) Assign(_ context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
 	return m.act("assign "+party, api.AssignAct(ref, party), p)
+}
+
+func (m *memory) Kept(context.Context) ([]api.KeptFile, error) { return m.kept, nil }
+
+func (m *memory) KeptContent(_ context.Context, id string) (api.KeptContent, error) {
+	for _, k := range m.kept {
+		if k.ID == id {
+			return api.KeptContent{KeptFile: k, Content: []byte("\x00kept\n")}, nil
+		}
+	}
+	return api.KeptContent{}, fmt.Errorf("%s: %w", id, api.ErrNoKept)
+}
+
+func (m *memory) Operations(context.Context) ([]api.Operation, error) { return m.operations, nil }
+
+func (m *memory) Restore(_ context.Context, id string, p presence.Proof) (api.Outcome, error) {
+	return m.act("restore "+id, api.RestoreAct(id), p)
+}
+
+func (m *memory) Undo(_ context.Context, id string, p presence.Proof) (api.Outcome, error) {
+	return m.act("undo "+id, api.UndoAct(id), p)
 }
 
 func (m *memory) Sync(_ context.Context, slug string, how api.SyncHow) (api.Outcome, error) {

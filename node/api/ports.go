@@ -16,6 +16,12 @@ type Reader interface {
 	Inbox() ([]Card, error)
 	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread].
 	Why(subject string) (Why, error)
+	// Kept lists what was taken out of the checkouts, newest first.
+	Kept(ctx context.Context) ([]KeptFile, error)
+	// KeptContent is one of them with its bytes; [ErrNoKept].
+	KeptContent(ctx context.Context, id string) (KeptContent, error)
+	// Operations lists what parley did in the checkouts, newest first.
+	Operations(ctx context.Context) ([]Operation, error)
 	// Log returns up to max lines with a Seq above after, oldest first. With after 0 they are the last ones.
 	Log(after uint64, max int) ([]LogLine, error)
 }
@@ -31,6 +37,10 @@ type Actor interface {
 	End(ctx context.Context, ref string, p presence.Proof) (Outcome, error)
 	// Assign lets a named computer build the final; [ErrNoThread], [ErrClosed], [ErrNoParty].
 	Assign(ctx context.Context, ref, party string, p presence.Proof) (Outcome, error)
+	// Restore puts a kept file back; [ErrNoKept].
+	Restore(ctx context.Context, id string, p presence.Proof) (Outcome, error)
+	// Undo takes one operation back; [ErrNoKept].
+	Undo(ctx context.Context, id string, p presence.Proof) (Outcome, error)
 	// Sync pauses the master sync of a repository, lets it go on, or runs it at once. slug "" is every one.
 	Sync(ctx context.Context, slug string, how SyncHow) (Outcome, error)
 	// Reroute reads again where the conversation goes, after it was changed.

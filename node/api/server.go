@@ -199,6 +199,7 @@ func (InviteState) reply() {}
 func (nonceReply) reply()  {}
 func (List[T]) reply()     {}
 func (Why) reply()         {}
+func (KeptContent) reply() {}
 func (faultReply) reply()  {}
 
 type nonceReply struct {

@@ -110,6 +110,27 @@ var Verbs = []Verb{
 		Help: "The main computer does so every 15 minutes by itself.",
 	},
 	{
+		Name: "kept list", Summary: "list what was taken out of your checkouts", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/kept",
+		Help: "Everything that parley replaced is kept for 90 days.",
+	},
+	{
+		Name: "kept show", Summary: "print one kept file", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/kept/{id}",
+	},
+	{
+		Name: "kept restore", Summary: "put one kept file back", Who: Person, Where: Node, Method: "POST", Path: "/v1/restore",
+		Help: "What stands at its path now is kept in turn. A conversation that decides about the file leaves this\n" +
+			"computer's copies alone from then on.",
+	},
+	{
+		Name: "op log", Summary: "list what parley did in your checkouts", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/operations",
+		Help: "Newest first, of the last 90 days.",
+	},
+	{
+		Name: "op undo", Summary: "take one of them back", Who: Person, Where: Node, Method: "POST", Path: "/v1/undo",
+		Help: "Every file that still holds what the operation put there gets back what was there before; the rest is left\n" +
+			"alone, and named. An undo is an operation too, and can be undone.",
+	},
+	{
 		Name: "sync now", Summary: "bring the checkouts to their base branches", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/now",
 		Help: "Every computer does so every few minutes by itself. Without SLUG it is done for every repository.",
 	},

@@ -160,6 +160,12 @@ type KeptFile struct {
 	Changed    bool      `json:"changed"` // a program that had it open wrote to it afterwards
 }
 
+// KeptContent is a kept file with its bytes.
+type KeptContent struct {
+	KeptFile
+	Content []byte `json:"content"` // base64 in JSON
+}
+
 // Operation is one change that parley made in a checkout.
 type Operation struct {
 	ID         string       `json:"id"`

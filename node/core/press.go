@@ -50,6 +50,8 @@ func PressText(b thread.Binds, names []string) string {
 			return "the final to be built by " + names[b.Party]
 		}
 		return "the final to be built by another side"
+	case "keep":
+		return "keeping this computer's copies until the final"
 	case "fork":
 		return "going on in spite of two histories of " + b.Devices
 	}

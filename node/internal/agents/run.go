@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -41,7 +42,7 @@ func Run(ctx context.Context, t Template, task Task, dir string) (Result, error)
 	if err != nil {
 		return Result{}, fmt.Errorf("run desk: %w: %w", ErrFailed, err)
 	}
-	code, err := runProcess(ctx, t, task, taskPath, output)
+	code, err := t.run(ctx, t.command(task, taskPath), task.Scratch, task.Deadline, output)
 	if closeErr := output.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("%w: %w", ErrFailed, closeErr)
 	}
@@ -96,13 +97,12 @@ func prepare(t Template, task Task, dir string) (Task, string, error) {
 	return task, taskPath, os.WriteFile(taskPath, b, 0o600)
 }
 
-// runProcess runs the command to its end and returns its exit status.
-func runProcess(ctx context.Context, t Template, task Task, taskPath string, output *boundedLog) (int, error) {
-	turn, cancel := context.WithDeadline(ctx, task.Deadline)
+// run runs a command to its end and returns its exit status.
+func (t Template) run(ctx context.Context, argv []string, dir string, until time.Time, output io.Writer) (int, error) {
+	turn, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	argv := t.command(task, taskPath)
 	cmd := exec.CommandContext(turn, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = task.Scratch, t.environment(task.Scratch)
+	cmd.Dir, cmd.Env = dir, t.environment(dir)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = t.grace()
 	g := newGroup(cmd)

@@ -11,7 +11,7 @@ import (
 )
 
 // Checkout is a person's working tree. It is read with plumbing commands alone, which take no lock and start
-// no hook, and written only by Replace and FastForward. Its methods may be called from several goroutines.
+// no hook, and written only by Replace, SyncMaster, Restore and Undo. Its methods may be called from several goroutines.
 type Checkout struct {
 	// Base, when set, is the branch that the checkout must stand on for a file to be written (D-10). It is set
 	// once, before the first use.
@@ -214,7 +214,7 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 		_ = lock.Close()
 		c.mu.Unlock()
 	}
-	if err := errors.Join(c.healIndexLock(ctx), c.healReplacements(ctx)); err != nil {
+	if err := errors.Join(c.healIndexLock(ctx), c.healReplacements(ctx), c.healOperations(ctx)); err != nil {
 		release()
 		return nil, err
 	}
@@ -240,8 +240,12 @@ func (c *Checkout) takeLock() (*os.File, error) {
 // healAtOpen does nothing in a checkout that parley never wrote.
 func (c *Checkout) healAtOpen(ctx context.Context) error {
 	left, err := os.ReadDir(c.workArea(tmpDir))
-	if _, _, locked := c.ownIndexLock(); err != nil || len(left) == 0 && !locked {
+	if err != nil {
 		return nil
+	}
+	open, err := c.journals(ctx, openOp)
+	if _, _, locked := c.ownIndexLock(); err != nil || len(left) == 0 && len(open) == 0 && !locked {
+		return err
 	}
 	release, err := c.exclusive(ctx)
 	if errors.Is(err, ErrBusy) {

@@ -207,7 +207,7 @@ func TestAHostileSettingStartsNothing(t *testing.T) {
 	if read(t, dir, ".git/index") != index {
 		t.Error("reading wrote the index")
 	}
-	if res, err := c.FastForward(t.Context(), "master", next, m, nil, nil); err != nil || !res.Moved {
+	if res, err := c.SyncMaster(t.Context(), m, SyncRequest{Base: "master", Tip: next}); err != nil || !res.Moved {
 		t.Errorf("%+v %v", res, err)
 	}
 	if _, err := os.Stat(ran); err == nil {

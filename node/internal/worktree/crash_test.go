@@ -51,7 +51,7 @@ func crashingForward(task []string) error {
 			}
 		}
 	}
-	_, err = c.FastForward(ctx, "master", OID(task[2]), m, nil, nil)
+	_, err = c.SyncMaster(ctx, m, SyncRequest{Base: "master", Tip: OID(task[2])})
 	return err
 }
 

@@ -3,8 +3,8 @@
 // It holds three kinds of place. A [Mirror] is the node's own bare copy of what GitHub has: everything that
 // parley calls known, every trial merge and every push comes from it. A [Scratch] is a throw-away checkout in
 // which an agent may do what it likes. A [Checkout] is a person's working tree: it is read with plumbing alone
-// and written only by [Checkout.Replace] and [Checkout.FastForward], which never lose content that GitHub does
-// not hold.
+// and written only by [Checkout.Replace], [Checkout.SyncMaster], [Checkout.Restore] and [Checkout.Undo], which never
+// lose content that GitHub does not hold.
 package worktree
 
 import (

@@ -23,8 +23,13 @@ func advance(t testing.TB) (h *hub, old, tip OID) {
 	return h, old, tip
 }
 
-func (f *fixture) forward(tip OID) (FFResult, error) {
-	return f.c.FastForward(f.t.Context(), "master", tip, f.m, nil, func(p string) (*Known, error) { return f.m.Known(f.t.Context(), tip, 0, p) })
+func (f *fixture) forward(tip OID) (SyncResult, error) {
+	return f.c.SyncMaster(f.t.Context(), f.m, f.request(tip))
+}
+
+func (f *fixture) request(tip OID) SyncRequest {
+	known := func(p string) (*Known, error) { return f.m.Known(f.t.Context(), tip, 0, p) }
+	return SyncRequest{Base: "master", Tip: tip, Known: known}
 }
 
 // atTip checks that nothing tells the checkout from a fresh clone.
@@ -79,26 +84,20 @@ func TestMasterMovesForward(t *testing.T) { // P0
 func TestOwnWorkStaysWhenMasterMoves(t *testing.T) { // P0, P19, S2
 	h, old, tip := advance(t)
 	f := newFixture(t, h, old)
-	put(t, f.dir, "edit me", "mine\n")
-	put(t, f.dir, "über", "staged\n")
-	git(t, f.dir, "add", "über")
-	put(t, f.dir, "new/deep/y", "mine, never added\n")
 	put(t, f.dir, "same", "mine too\n")
 	put(t, f.dir, "untracked", "u\n")
 	put(t, f.dir, "gone/deep/x", "")
-	res, err := f.c.FastForward(t.Context(), "master", tip, f.m, func(p string) bool { return p == "mode" },
-		func(p string) (*Known, error) { return f.m.Known(t.Context(), tip, 0, p) })
-	slices.Sort(res.Kept)
-	if err != nil || !res.Moved || !slices.Equal(res.Kept, []string{"edit me", "new/deep/y", "über"}) || !slices.Equal(res.Held, []string{"mode"}) {
+	put(t, f.dir, "mode", "mine and held\n")
+	r := f.request(tip)
+	r.Hold = func(p string) bool { return p == "mode" }
+	res, err := f.c.SyncMaster(t.Context(), f.m, r)
+	if err != nil || !res.Moved || len(res.Kept) != 0 || !slices.Equal(res.Held, []string{"mode"}) {
 		t.Fatalf("%+v %v", res, err)
 	}
-	for path, text := range map[string]string{"edit me": "mine\n", "über": "staged\n", "new/deep/y": "mine, never added\n", "same": "mine too\n", "untracked": "u\n"} {
+	for path, text := range map[string]string{"mode": "mine and held\n", "same": "mine too\n", "untracked": "u\n"} {
 		wantText(t, filepath.Join(f.dir, path), text)
 	}
-	if got := git(t, f.dir, "show", ":über"); got != "staged" {
-		t.Errorf("the staged version is %q", got)
-	}
-	if got := git(t, f.dir, "-c", "core.quotePath=false", "status", "--porcelain"); got != " M \"edit me\"\n M mode\n M new/deep/y\n M same\nM  über\n?? untracked" {
+	if got := git(t, f.dir, "status", "--porcelain"); got != " M mode\n M same\n?? untracked" {
 		t.Errorf("status\n%s", got)
 	}
 	if git(t, f.dir, "rev-parse", "HEAD") != string(tip) {
@@ -130,19 +129,32 @@ func TestMasterStaysWhereItWouldLoseSomething(t *testing.T) { // P0, D-10
 		return o
 	}()
 	odd := h.commit(tip, tree{"a:b": "x\n"})
+	dropped := h.commit(old, tree{"dropped": "d\n"})
+	h.publish(map[string]OID{"refs/heads/master": dropped})
+	m := h.mirror()
+	h.publish(map[string]OID{"refs/heads/master": tip})
 	h.publish(map[string]OID{"refs/pull/1/head": link, "refs/pull/2/head": sub, "refs/pull/3/head": odd})
-	base := newFixture(t, h, old, 1, 2, 3)
+	if _, err := m.Fetch(t.Context(), "master", []uint64{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	base := newFixture(t, h, old)
+	base.m = m
+	git(t, h.dir, "branch", "dropped", string(dropped))
 	for name, c := range map[string]struct {
 		change func(t *testing.T, f *fixture)
 		to     OID
 		why    string
 	}{
-		"own commits":     {func(t *testing.T, f *fixture) { commitAll(t, f.dir, tree{"mine": "m\n"}) }, tip, "not on GitHub"},
-		"already further": {func(t *testing.T, f *fixture) { git(t, f.dir, "reset", "-q", "--hard", string(tip)) }, old, "both moved on"},
-		"a symbolic link": {func(*testing.T, *fixture) {}, link, "symbolic link link"},
-		"a submodule":     {func(*testing.T, *fixture) {}, sub, "submodule sub"},
-		"an odd name":     {func(*testing.T, *fixture) {}, odd, "a:b"},
-		"no local branch": {func(t *testing.T, f *fixture) { git(t, f.dir, "branch", "-m", "x") }, tip, "no local branch"},
+		"already further": {func(t *testing.T, f *fixture) { git(t, f.dir, "reset", "-q", "--hard", string(tip)) }, old, ""},
+		"own commits, elsewhere": {func(t *testing.T, f *fixture) {
+			commitAll(t, f.dir, tree{"mine": "m\n"})
+			git(t, f.dir, "checkout", "-q", "--detach")
+		}, tip, "not on GitHub"},
+		"rewritten at GitHub": {func(t *testing.T, f *fixture) { git(t, f.dir, "reset", "-q", "--hard", string(dropped)) }, tip, "rewritten"},
+		"a symbolic link":     {func(*testing.T, *fixture) {}, link, "symbolic link link"},
+		"a submodule":         {func(*testing.T, *fixture) {}, sub, "submodule sub"},
+		"an odd name":         {func(*testing.T, *fixture) {}, odd, "a:b"},
+		"no local branch":     {func(t *testing.T, f *fixture) { git(t, f.dir, "branch", "-m", "x") }, tip, "no local branch"},
 		"checked out in a linked working tree": {func(t *testing.T, f *fixture) {
 			git(t, f.dir, "checkout", "-q", "-b", "x")
 			git(t, f.dir, "worktree", "add", "-q", f.dir+"-linked", "master")
@@ -188,7 +200,7 @@ func TestABusyCheckoutIsTriedAgainLater(t *testing.T) { // P0
 	}
 	wantText(t, filepath.Join(f.dir, ".git/index.lock"), "somebody's")
 	put(t, f.dir, ".git/index.lock", "")
-	// A person commits meanwhile: their commit stays, and the next call says why nothing moves.
+	// A person commits meanwhile: their commit stays, and the next call merges it.
 	f.c.hook = func(point string) {
 		if point == "files" {
 			git(t, f.dir, "commit", "-q", "--allow-empty", "-m", "mine")
@@ -198,14 +210,16 @@ func TestABusyCheckoutIsTriedAgainLater(t *testing.T) { // P0
 		t.Errorf("%+v %v", res, err)
 	}
 	f.c.hook = nil
-	if res, err := f.forward(tip); err != nil || res.Moved || res.Why == "" {
-		t.Errorf("%+v %v", res, err)
-	}
-	git(t, f.dir, "reset", "-q", "--soft", string(old))
+	mine := git(t, f.dir, "rev-parse", "HEAD")
 	if res, err := f.forward(tip); err != nil || !res.Moved {
 		t.Fatalf("%+v %v", res, err)
 	}
-	f.atTip(t, tip)
+	if got := git(t, f.dir, "log", "-1", "--format=%P"); got != mine+" "+string(tip) {
+		t.Errorf("the parents are %s", got)
+	}
+	if out := git(t, f.dir, "status", "--porcelain", "--ignored"); out != "" {
+		t.Errorf("status: %s", out)
+	}
 }
 
 // Somebody moves the branch without the index lock, after the index was moved.
@@ -259,7 +273,7 @@ func TestAShutdownNeverPartsIndexAndBranch(t *testing.T) { // P0
 				cancel()
 			}
 		}
-		res, err := f.c.FastForward(ctx, "master", tip, f.m, nil, nil)
+		res, err := f.c.SyncMaster(ctx, f.m, SyncRequest{Base: "master", Tip: tip})
 		if (err == nil) != res.Moved || (git(t, f.dir, "rev-parse", "master") == string(tip)) != res.Moved {
 			t.Errorf("at %s: %+v %v", at, res, err)
 		}

@@ -10,8 +10,36 @@ import (
 	"strings"
 )
 
-// keep moves what was displaced into the kept directory. The note is there before the file, and the record goes
-// last, so that a killed parley finds its way at every point.
+// replacedBy begins the reason of everything that a replacement displaced.
+const replacedBy = "replaced by "
+
+// taken ends a replacement that went through: what was displaced is kept, and the operation told.
+func (r *replacement) taken() error {
+	if err := r.keep(replacedBy + r.describe()); err != nil {
+		return err
+	}
+	return r.told()
+}
+
+// told lets the operation know and removes the record.
+func (r *replacement) told() error {
+	if err := r.c.noteStep(r.note, r.id); err != nil {
+		return err
+	}
+	r.c.at("told")
+	return os.Remove(r.noteFile())
+}
+
+// kept keeps what was displaced by a replacement that did not go through.
+func (r *replacement) kept(why string) error {
+	if err := r.keep(why); err != nil {
+		return err
+	}
+	return os.Remove(r.noteFile())
+}
+
+// keep moves what was displaced into the kept directory. The note is there before the file, and the record stays,
+// so that a killed parley finds its way at every point.
 func (r *replacement) keep(why string) error {
 	r.note.Why = why
 	note := r.note
@@ -34,7 +62,7 @@ func (r *replacement) keep(why string) error {
 		return err
 	}
 	r.c.at("kept")
-	return os.Remove(r.noteFile())
+	return nil
 }
 
 func (r *replacement) dirSync() error {
@@ -152,14 +180,14 @@ func (r *replacement) heal() error {
 	sum, err := sumIn(r.tmp, r.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return os.Remove(r.noteFile()) // nothing was staged, or all was done
+		return r.ended() // nothing was staged, or all was done
 	case err != nil:
 		return err
 	case sum != "" && sum == r.note.Ours && !r.onlyModeDiffers():
 		return r.discard()
 	case sum != "" && sum == r.note.Before:
 		r.note.Displaced = sum
-		return r.keep("replaced by " + r.describe())
+		return r.taken()
 	}
 	r.note.Blob, r.note.Mode, r.note.Displaced = "", "", sum
 	if back, err := r.mayGoBack(); err != nil {
@@ -168,7 +196,28 @@ func (r *replacement) heal() error {
 		err := r.putBack(nil)
 		return err
 	}
-	return r.keep("written in the last moment before parley stopped")
+	return r.kept("written in the last moment before parley stopped")
+}
+
+// ended tells the operation of a move that was complete but for the telling.
+func (r *replacement) ended() error {
+	if r.note.Before == "" {
+		if in, err := r.mayGoBack(); err != nil || !in {
+			return errors.Join(err, os.Remove(r.noteFile()))
+		}
+		return r.told()
+	}
+	note, err := readRecord(filepath.Join(r.c.workArea(keptDir), r.id+".json"))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(note.Why, replacedBy) {
+		return os.Remove(r.noteFile())
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(r.c.workArea(keptDir), r.id)); err != nil {
+		return os.Remove(r.noteFile())
+	}
+	return r.told()
 }
 
 // onlyModeDiffers: the old and the new version have the same bytes, and the temporary file is the old one by its

@@ -38,10 +38,12 @@ type record struct {
 	Beside    string    `json:"beside,omitempty"`    // where the temporary file stands if not in the work area
 	When      time.Time `json:"when"`
 	Why       string    `json:"why"`
+	Op        string    `json:"op,omitempty"` // the operation that it belongs to
 }
 
 // KeptFile is content that parley took out of the working tree. It stays for 90 days (D-22).
 type KeptFile struct {
+	ID      string    // names it for people; short and lasting
 	File    string    // where it lies now
 	Path    string    // where it lay in the working tree
 	Blob    OID       // what it was when it was taken; empty when nobody knew it
@@ -75,7 +77,7 @@ func (c *Checkout) Kept(ctx context.Context) ([]KeptFile, error) {
 			return nil, fmt.Errorf("kept files: %w", err)
 		}
 		list = append(list, KeptFile{
-			File: file, Path: r.Path, Blob: r.Blob, Mode: r.Mode, When: r.When, Why: r.Why,
+			ID: shortID(filepath.Base(file)), File: file, Path: r.Path, Blob: r.Blob, Mode: r.Mode, When: r.When, Why: r.Why,
 			Changed: r.Displaced != "" && sum != r.Displaced,
 		})
 	}
@@ -83,7 +85,8 @@ func (c *Checkout) Kept(ctx context.Context) ([]KeptFile, error) {
 	return list, nil
 }
 
-// PruneKept removes what was taken out before the given time, except files that were written to afterwards.
+// PruneKept removes what was taken out before the given time, except files that were written to afterwards, and
+// forgets the operations before it.
 func (c *Checkout) PruneKept(ctx context.Context, before time.Time) error {
 	list, err := c.Kept(ctx)
 	if err != nil {
@@ -97,6 +100,9 @@ func (c *Checkout) PruneKept(ctx context.Context, before time.Time) error {
 			return fmt.Errorf("prune kept files: %w", err)
 		}
 	}
+	if err := c.pruneOperations(ctx, before); err != nil {
+		return fmt.Errorf("prune operations: %w", err)
+	}
 	return nil
 }
 
@@ -106,7 +112,7 @@ func globQuote(dir string) string {
 }
 
 func newID() string {
-	var b [6]byte
+	var b [4]byte
 	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
 	return time.Now().UTC().Format("20060102T150405.000000") + "-" + hex.EncodeToString(b[:])
 }

@@ -43,7 +43,7 @@ func TestAConflictTravelsFromTheFetchToTheFinalCopy(t *testing.T) { // P0, P19
 		t.Fatalf("kept %+v %v", kept, err)
 	}
 
-	res, err := c.FastForward(t.Context(), "master", master, m, nil, nil)
+	res, err := c.SyncMaster(t.Context(), m, SyncRequest{Base: "master", Tip: master})
 	if err != nil || !res.Moved || len(res.Kept) != 0 || res.Replaced != 2 {
 		t.Fatalf("fast-forward %+v %v", res, err)
 	}

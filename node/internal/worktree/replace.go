@@ -30,6 +30,11 @@ var errOtherDevice = errors.New("on another file system")
 // goes back. Errors: ErrUnknownContent, ErrBusy (try again later), ErrRefused, ErrUnsupported; with each of them
 // the file is as it was.
 func (c *Checkout) Replace(ctx context.Context, path string, known *Known, want Entry) (Outcome, error) {
+	return c.ReplaceFor(ctx, "A version that a thread agreed on.", path, known, want)
+}
+
+// ReplaceFor is Replace with the reason that the operation's record gives to people.
+func (c *Checkout) ReplaceFor(ctx context.Context, why, path string, known *Known, want Entry) (Outcome, error) {
 	release, err := c.exclusive(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)
@@ -46,9 +51,24 @@ func (c *Checkout) Replace(ctx context.Context, path string, known *Known, want 
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)
 	}
-	done, err := c.replace(ctx, st, all[0], known, want)
+	done, err := c.logged(opHead{Kind: OpReplace, Why: why}, func(op string) (Outcome, error) {
+		return c.put(ctx, st, all[0], putting{want: want, known: known, mirror: known.mirror, op: op})
+	})
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)
+	}
+	return done, nil
+}
+
+// logged runs a change of one path as an operation.
+func (c *Checkout) logged(head opHead, change func(op string) (Outcome, error)) (Outcome, error) {
+	j, err := c.begin(head)
+	if err != nil {
+		return 0, err
+	}
+	done, err := change(j.name)
+	if err := errors.Join(err, j.end(false)); err != nil {
+		return 0, err
 	}
 	return done, nil
 }
@@ -84,27 +104,38 @@ func (c *Checkout) stillAt(st CheckoutState) error {
 	return fmt.Errorf("%w: another branch was checked out in the last moment", ErrBusy)
 }
 
-// replace works on what inspect found in the state st; the caller is the only writer.
-func (c *Checkout) replace(ctx context.Context, st CheckoutState, t Three, known *Known, want Entry) (Outcome, error) {
+// putting is what replaces a file.
+type putting struct {
+	want   Entry
+	raw    []byte  // the exact bytes; nil: want's blob as this computer checks it out
+	known  *Known  // what may be displaced; nil: nothing but what was inspected
+	mirror *Mirror // has blobs that the repository need not have; may be nil
+	op     string  // the operation that it belongs to
+}
+
+// put works on what inspect found in the state st; the caller is the only writer.
+func (c *Checkout) put(ctx context.Context, st CheckoutState, t Three, p putting) (Outcome, error) {
 	switch {
 	case t.Odd == OddMoving:
 		return 0, fmt.Errorf("%w: it is %s", ErrBusy, t.Odd)
-	case t.Odd == OddDirectory && want.Absent():
+	case t.Odd == OddDirectory && p.want.Absent():
 		return HadIt, nil // there is no file of that name
 	case t.Odd != "":
 		return 0, fmt.Errorf("%w: it is %s", ErrRefused, t.Odd)
-	case !want.Absent() && !want.regular():
-		return 0, fmt.Errorf("%w: mode %s is not a file's", ErrRefused, want.Mode)
-	case t.holds(want):
+	case !p.want.Absent() && !p.want.regular():
+		return 0, fmt.Errorf("%w: mode %s is not a file's", ErrRefused, p.want.Mode)
+	case p.inPlace(t):
 		return HadIt, nil
 	}
-	if where := t.unknown(known); where != "" {
-		return 0, fmt.Errorf("%w: %s", ErrUnknownContent, where)
+	if p.known != nil {
+		if where := t.unknown(p.known); where != "" {
+			return 0, fmt.Errorf("%w: %s", ErrUnknownContent, where)
+		}
 	}
-	r := &replacement{c: c, st: st, known: known, was: t, want: want}
-	if !want.Absent() {
+	r := &replacement{c: c, st: st, known: p.known, was: t, want: p.want, body: p.raw, op: p.op}
+	if !p.want.Absent() && p.raw == nil {
 		var err error
-		if r.body, err = c.smudged(ctx, t.Path, known, want.OID); err != nil {
+		if r.body, err = c.smudged(ctx, t.Path, p.mirror, p.want.OID); err != nil {
 			return 0, err
 		}
 	}
@@ -114,16 +145,23 @@ func (c *Checkout) replace(ctx context.Context, st CheckoutState, t Three, known
 	return Took, nil
 }
 
+func (p putting) inPlace(t Three) bool {
+	if p.raw != nil {
+		return !t.Work.Absent() && t.sum == sumOf(p.raw) && t.Work.Mode == p.want.Mode
+	}
+	return t.holds(p.want)
+}
+
 func (t Three) holds(want Entry) bool {
 	return t.Work == want || !want.Absent() && t.Raw == want.OID && t.Work.Mode == want.Mode
 }
 
 // smudged is the blob as this computer checks it out. Content that would not come back as the same blob is
 // refused, except for the very bytes of the blob.
-func (c *Checkout) smudged(ctx context.Context, path string, known *Known, blob OID) ([]byte, error) {
+func (c *Checkout) smudged(ctx context.Context, path string, m *Mirror, blob OID) ([]byte, error) {
 	var env []string
-	if known.mirror != nil {
-		env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(known.mirror.dir, "objects"))}
+	if m != nil {
+		env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(m.dir, "objects"))}
 	}
 	body, err := c.git.must(ctx, call{args: []string{"cat-file", "--filters", "--path=" + path, string(blob)}, env: env})
 	if err != nil {
@@ -143,10 +181,11 @@ func (c *Checkout) smudged(ctx context.Context, path string, known *Known, blob 
 type replacement struct {
 	c     *Checkout
 	st    CheckoutState
-	known *Known
+	known *Known // nil: nothing but was may be displaced
 	was   Three
 	want  Entry
 	body  []byte // the new bytes; nil for a deletion
+	op    string
 
 	id   string
 	note record
@@ -204,12 +243,12 @@ func (r *replacement) through(ctx context.Context, beside bool) (err error) {
 	}
 	r.c.at("swapped")
 	if r.was.Work.Absent() {
-		return errors.Join(r.sync(), os.Remove(r.noteFile()))
+		return errors.Join(r.sync(), r.told())
 	}
 	if err := r.judge(ctx); err != nil {
 		return errors.Join(err, r.sync())
 	}
-	return r.keep("replaced by " + r.describe())
+	return r.taken()
 }
 
 func (r *replacement) describe() string {
@@ -234,7 +273,7 @@ func (r *replacement) stage(beside bool) (err error) {
 	r.id = newID()
 	r.note = record{
 		Path: r.was.Path, Worktree: r.c.top, Blob: r.was.Work.OID, Mode: r.was.Work.Mode, Want: r.want,
-		When: time.Now().UTC(), Why: "a replacement was under way",
+		When: time.Now().UTC(), Why: "a replacement was under way", Op: r.op,
 	}
 	if r.tmp, err = r.openTemp(beside); err != nil {
 		return err
@@ -327,7 +366,7 @@ func (r *replacement) judge(ctx context.Context) error {
 	if err != nil {
 		return r.putBack(err)
 	}
-	if !t.workKnown(r.known) {
+	if r.known == nil || !t.workKnown(r.known) {
 		return r.putBack(fmt.Errorf("%w: it was written in the last moment", ErrUnknownContent))
 	}
 	r.note.Blob, r.note.Mode = t.Work.OID, t.Work.Mode
@@ -342,7 +381,7 @@ func (r *replacement) putBack(why error) error {
 		if err == nil {
 			return errors.Join(why, os.Remove(r.noteFile()))
 		}
-		return errors.Join(why, r.keep("written in the last moment; another file had taken its place"))
+		return errors.Join(why, r.kept("written in the last moment; another file had taken its place"))
 	}
 	front := r.note.Ours // what we believe to be at the path
 	const rounds = 8
@@ -352,7 +391,7 @@ func (r *replacement) putBack(why error) error {
 			err = exchange(r.tdir, r.name, r.dir, r.at.name)
 		}
 		if err != nil {
-			return errors.Join(why, r.keep("written in the last moment; its place was gone"))
+			return errors.Join(why, r.kept("written in the last moment; its place was gone"))
 		}
 		out, err := sumIn(r.tmp, r.name)
 		if err == nil && out == front {
@@ -363,7 +402,7 @@ func (r *replacement) putBack(why error) error {
 	if out, err := sumIn(r.tmp, r.name); err == nil && out == r.note.Ours {
 		return errors.Join(why, r.discard())
 	}
-	return errors.Join(why, r.keep("overtaken by a newer version in the last moment"))
+	return errors.Join(why, r.kept("overtaken by a newer version in the last moment"))
 }
 
 // sumIn is the sum of a regular file; anything else has none.

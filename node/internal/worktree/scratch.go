@@ -18,6 +18,7 @@ type Scratch struct {
 	git    runner
 	mirror *Mirror
 	head   OID
+	borrow []string // object directories
 }
 
 // scratchMark stands in the git directory of every scratch, so that no other directory is ever cleared.
@@ -26,6 +27,11 @@ const scratchMark = "parley-scratch"
 // Scratch lays out head in dir, detached. dir must not exist, be empty, or be what a killed node left of an
 // earlier scratch. Close removes it.
 func (m *Mirror) Scratch(ctx context.Context, head OID, dir string) (*Scratch, error) {
+	return m.scratch(ctx, head, dir)
+}
+
+// scratch also borrows the objects of other object directories.
+func (m *Mirror) scratch(ctx context.Context, head OID, dir string, borrow ...string) (*Scratch, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("scratch: %w", err)
@@ -33,7 +39,7 @@ func (m *Mirror) Scratch(ctx context.Context, head OID, dir string) (*Scratch, e
 	if err := clearScratch(dir); err != nil {
 		return nil, fmt.Errorf("scratch %s: %w", dir, err)
 	}
-	s := &Scratch{Dir: dir, mirror: m, head: head, git: m.git}
+	s := &Scratch{Dir: dir, mirror: m, head: head, git: m.git, borrow: append([]string{filepath.Join(m.dir, "objects")}, borrow...)}
 	s.git.place = []string{"-C", dir}
 	if err := s.layOut(ctx); err != nil {
 		return nil, fmt.Errorf("scratch %s: %w", dir, errors.Join(err, s.Close()))
@@ -69,7 +75,7 @@ func (s *Scratch) layOut(ctx context.Context) error {
 	if _, err := s.git.line(ctx, "init", "-q", "--template=", "--object-format="+format); err != nil {
 		return err
 	}
-	borrowed := filepath.Join(s.mirror.dir, "objects") + "\n"
+	borrowed := strings.Join(s.borrow, "\n") + "\n"
 	alternates := filepath.Join(s.Dir, ".git", "objects", "info", "alternates")
 	if err := os.WriteFile(alternates, []byte(borrowed), 0o600); err != nil {
 		return err

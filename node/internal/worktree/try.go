@@ -86,6 +86,11 @@ func (m *Mirror) mergeTree(ctx context.Context, quarantine string, ours, theirs 
 	if err != nil {
 		return Verdict{}, err
 	}
+	return a.verdict()
+}
+
+// verdict reads what merge-tree said.
+func (a answer) verdict() (Verdict, error) {
 	if a.code == 128 && strings.Contains(a.stderr, "unrelated histories") {
 		return Verdict{Unrelated: true}, nil
 	}
