@@ -192,7 +192,13 @@ func (s *stage) act(ctx context.Context, o Options) error {
 	if err := commit(ctx, s.checkout(desktop), "Keep the fee of a refund"); err != nil {
 		return err
 	}
-	return s.push(ctx, desktop, s.Base)
+	if err := s.push(ctx, desktop, s.Base); err != nil {
+		return err
+	}
+	// The third computer is up to date before its person types: otherwise the master sync would bring the
+	// two together at once, and there would be nothing to object about byte for byte.
+	_, err := git(ctx, s.checkout(tablet), "pull", "-q", "--ff-only", "origin", s.Base)
+	return err
 }
 
 // scribble gives the third computer unpublished work in one conflicted file.
