@@ -245,13 +245,16 @@ var contractCases = []badTree{
 	{
 		name: "promises without a test",
 		files: map[string]string{
-			"lanes/CONTRACT.md": "| promise | Test |\n|---|---|\n| one | `TestSilence`, TestSound |\n| two | soon |\n\nText.\n\n" +
+			"lanes/CONTRACT.md": "| promise | Test |\n|---|---|\n| one | `conflicts/thread.TestSilence`, TestSound |\n| two | soon |\n" +
+				"| three | TestSilence |\n| four | conflicts.TestSilence |\n\nText.\n\n" +
 				"| no. | says |\n|:--|---|\n| **P4** | a lane is away |\n| main | the one |\n",
 		},
 		want: []string{
-			"lanes/CONTRACT.md:3: contract: promise names TestSound, which does not exist",
+			"lanes/CONTRACT.md:3: contract: promise names TestSound, which does not exist in lanes",
 			"lanes/CONTRACT.md:4: contract: promise names no test: | two | soon |",
-			"lanes/CONTRACT.md:10: contract: promise names no test: | **P4** | a lane is away |",
+			"lanes/CONTRACT.md:5: contract: promise names TestSilence, which does not exist in lanes",
+			"lanes/CONTRACT.md:6: contract: promise names TestSilence, which does not exist in conflicts",
+			"lanes/CONTRACT.md:12: contract: promise names no test: | **P4** | a lane is away |",
 		},
 	},
 	{

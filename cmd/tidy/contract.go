@@ -9,15 +9,17 @@ import (
 )
 
 var (
-	testName    = regexp.MustCompile(`\b(Test|Fuzz)[A-Z]\w*`)
+	testName    = regexp.MustCompile(`([\w/-]+\.)?\b((?:Test|Fuzz)[A-Z]\w*)`)
 	testColumn  = regexp.MustCompile(`(?i)\b(tests?|proved by)\b`)
 	promiseCell = regexp.MustCompile(`^[*\x60]*[A-Z]-?\d+`) // P18, C3, D-22
 	dashes      = regexp.MustCompile(`^[|\s:-]+$`)
 )
 
 // checkContracts wants every promise of a CONTRACT.md to name a test that
-// exists. A promise is a row of a table that has a column for tests, or a row
-// that starts with a number such as P18; a contract has at least one.
+// exists: one of the package where the contract stands, or of another as in
+// node/core.TestName. A promise is a row of a table that has a column for
+// tests, or a row that starts with a number such as P18; a contract has at
+// least one.
 func checkContracts(t *tree) (found []finding) {
 	tests := t.tests()
 	for _, text := range t.texts {
@@ -30,14 +32,18 @@ func checkContracts(t *tree) (found []finding) {
 		}
 		for _, n := range rows {
 			row := text.lines[n-1]
-			names := testName.FindAllString(row, -1)
+			names := testName.FindAllStringSubmatch(row, -1)
 			if len(names) == 0 {
 				found = append(found, finding{file: text.name, line: n, message: "promise names no test: " + row})
 			}
 			for _, name := range names {
-				if !tests[name] {
+				folder := path.Dir(text.name)
+				if name[1] != "" {
+					folder = strings.TrimSuffix(name[1], ".")
+				}
+				if !tests[folder+"."+name[2]] {
 					found = append(found, finding{
-						file: text.name, line: n, message: fmt.Sprintf("promise names %s, which does not exist", name),
+						file: text.name, line: n, message: fmt.Sprintf("promise names %s, which does not exist in %s", name[2], folder),
 					})
 				}
 			}
@@ -64,13 +70,13 @@ func promises(lines []string) (numbers []int) {
 	return numbers
 }
 
-// tests returns the names of the module's test functions.
+// tests returns the module's test functions, as package.Name.
 func (t *tree) tests() map[string]bool {
 	names := map[string]bool{}
 	for _, s := range t.source {
 		for _, d := range s.syntax.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && s.test && f.Recv == nil && testName.MatchString(f.Name.Name) {
-				names[f.Name.Name] = true
+				names[s.folder()+"."+f.Name.Name] = true
 			}
 		}
 	}

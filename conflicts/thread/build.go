@@ -65,7 +65,8 @@ func (p *stepping) needsBuild() bool {
 	if !p.fresh() || look.Open != Yes || !look.Pull.Known || !look.Pull.Open {
 		return false
 	}
-	stale := p.ready() != nil && p.ready().Head == look.Pull.Head && p.judged() == No
+	r := p.ready()
+	stale := r != nil && r.Head == look.Pull.Head && r.BaseHead == look.HeadBase && p.judged() == No
 	return look.HeadClean == No || look.HeadClean == Yes && p.settledHead() && (stale || len(look.Marked) > 0)
 }
 

@@ -20,7 +20,7 @@ func anyThread(t *testing.T, rt *rapid.T) *world {
 	w := newWorldOf(t, 3, 2)
 	sc := &scribe{w: w, t: rt, opens: w.records[:1:1]}
 	for range rapid.IntRange(0, 40).Draw(rt, "records") {
-		sc.write(rapid.SampledFrom(w.people).Draw(rt, "who"))
+		sc.write(w.people[rapid.IntRange(0, len(w.people)-1).Draw(rt, "who")])
 	}
 	return w
 }
@@ -215,6 +215,9 @@ func TestTwoReadingsOfTheSameRecordsAgree(t *testing.T) { // case 7
 	phases := map[Phase]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := anyThread(t, rt)
+		if rapid.Bool().Draw(rt, "calm") {
+			w = calmThread(t, rt)
+		}
 		records := rapid.Permutation(w.records).Draw(rt, "order")
 		records = records[:rapid.IntRange(max(0, len(records)-3), len(records)).Draw(rt, "how many")]
 		s := Fold(records, w.rosters())
@@ -231,8 +234,8 @@ func TestTwoReadingsOfTheSameRecordsAgree(t *testing.T) { // case 7
 		}
 		phases[s.Phase]++
 	})
-	for phase := None; phase <= Closed; phase++ {
-		if phases[phase] == 0 && phase != None {
+	for _, phase := range []Phase{Opened, Interim, Closed} {
+		if phases[phase] == 0 {
 			t.Errorf("no random thread came to phase %v: %v", phase, phases)
 		}
 	}
