@@ -199,5 +199,6 @@ func (m *Mirror) Tidy(ctx context.Context) error {
 	if _, err := m.git.must(ctx, call{args: []string{"gc", "-q", "--no-prune"}}); err != nil {
 		return fmt.Errorf("tidy mirror: %w", err)
 	}
+	m.read.close()
 	return nil
 }

@@ -24,6 +24,7 @@ const (
 	OddSubmodule Oddity = "a submodule"
 	OddNested    Oddity = "inside another repository"
 	OddTwin      Oddity = "one of two names that differ only in case"
+	OddFolded    Oddity = "a name that this file system takes for another"
 	OddDirectory Oddity = "a directory"
 	OddSpecial   Oddity = "no regular file"
 	OddTooLarge  Oddity = "too large"

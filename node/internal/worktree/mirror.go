@@ -18,6 +18,7 @@ type Mirror struct {
 	git    runner
 	remote Remote
 	write  *sync.Mutex // one fetch or import at a time
+	read   *reader     // answers what it can without a process; nil: nothing
 }
 
 // The names under which the mirror keeps what it fetched.
@@ -49,9 +50,12 @@ func OpenMirror(ctx context.Context, git Git, dir string, remote Remote) (*Mirro
 	if err := m.clearLeftovers(); err != nil {
 		return nil, fmt.Errorf("open mirror %s: %w", dir, err)
 	}
-	if bare, err := m.git.line(ctx, "rev-parse", "--is-bare-repository"); err != nil || bare != "true" {
+	about, err := m.git.line(ctx, "rev-parse", "--is-bare-repository", "--show-object-format")
+	bare, format, _ := strings.Cut(about, "\n")
+	if err != nil || bare != "true" {
 		return nil, fmt.Errorf("open mirror %s: no bare repository: %w", dir, errors.Join(ErrNotRepository, err))
 	}
+	m.read = newReader(dir, format)
 	return m, nil
 }
 

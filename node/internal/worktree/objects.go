@@ -13,6 +13,9 @@ import (
 
 // CommitExists reports whether the mirror holds the commit.
 func (m *Mirror) CommitExists(ctx context.Context, commit OID) (bool, error) {
+	if commit.Valid() && m.read.hasCommit(ctx, commit) {
+		return true, nil
+	}
 	return m.git.hasCommit(ctx, commit)
 }
 
@@ -27,6 +30,11 @@ func (r runner) hasCommit(ctx context.Context, commit OID) (bool, error) {
 // IsAncestor reports whether old is new or one of its ancestors. A commit that the mirror does not hold is an
 // error.
 func (m *Mirror) IsAncestor(ctx context.Context, old, new OID) (bool, error) {
+	if old.Valid() && new.Valid() {
+		if yes, err := m.read.descends(ctx, new, old); err == nil {
+			return yes, nil
+		}
+	}
 	return m.git.isAncestor(ctx, old, new)
 }
 
@@ -69,6 +77,9 @@ func (m *Mirror) Entries(ctx context.Context, commit OID, paths []string) (map[s
 	if !commit.Valid() {
 		return nil, fmt.Errorf("entries of %q: not a commit", commit)
 	}
+	if found, err := m.read.entries(ctx, commit, paths); err == nil {
+		return found, nil
+	}
 	return m.git.entries(ctx, string(commit), paths)
 }
 
@@ -97,6 +108,9 @@ func (r runner) entries(ctx context.Context, tree string, paths []string) (map[s
 func (m *Mirror) Blob(ctx context.Context, blob OID) ([]byte, error) {
 	if !blob.Valid() {
 		return nil, fmt.Errorf("blob %q: not an object id", blob)
+	}
+	if body, err := m.read.blob(ctx, blob); err == nil {
+		return body, nil
 	}
 	return m.git.must(ctx, call{args: []string{"cat-file", "blob", string(blob)}})
 }

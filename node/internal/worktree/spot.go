@@ -99,8 +99,30 @@ func (s *spot) enter(name string, create bool) error {
 }
 
 // exactly reports whether the directory has this name, byte for byte. A name that a case-insensitive file
-// system would take for it is an oddity.
+// system would take for it is an oddity, and so is one that this file system does take for it, by whatever rule.
 func exactly(dir *os.Root, name string) (bool, error) {
+	for range 2 { // a file may appear between the listing and the question
+		found, err := listed(dir, name)
+		if found || err != nil {
+			return found, err
+		}
+		switch err := lookUp(dir, name); {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return false, oddError(OddFolded)
+}
+
+// lookUp asks the file system for a name. The tests put one in its place that folds and normalizes names.
+var lookUp = func(dir *os.Root, name string) error {
+	_, err := dir.Lstat(name)
+	return err
+}
+
+func listed(dir *os.Root, name string) (bool, error) {
 	d, err := dir.Open(".")
 	if err != nil {
 		return false, err
