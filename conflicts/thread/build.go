@@ -41,10 +41,24 @@ func (p *stepping) settledHead() bool {
 	return p.f.Look.HeadClean == Yes && p.f.Look.Pull.Head != p.s.Open.Head
 }
 
+// judgedNo reports whether the outside world was looked at for this final-ready, and it does not hold.
+func (p *stepping) judgedNo(r *Ready) bool {
+	return p.f.Look.ForReady == r.ID && p.f.Look.Ready == No
+}
+
+// refused reports whether the very result that would be called ready was judged and does not hold, say
+// because a conflicted file moved on the base branch since (case 62). Saying it again would change nothing:
+// it takes another turn.
+func (p *stepping) refused() bool {
+	r := p.ready()
+	return r != nil && p.judgedNo(r) && r.Head == p.f.Look.Pull.Head && r.BaseHead == p.f.Look.HeadBase
+}
+
 // gaveUp reports whether the responsible side's desk cannot build the final: it said so, or it has no
 // turn left and nothing to show.
 func (p *stepping) gaveUp() bool {
-	if !p.responsible() || p.f.Waking || p.built() != nil || p.f.Look.HeadClean != No || !p.f.Look.Pull.Known {
+	needed := p.f.Look.HeadClean == No || p.refused()
+	if !p.responsible() || p.f.Waking || !needed || !p.f.Look.Pull.Known || p.built() != nil && p.waitsForPush() {
 		return false
 	}
 	t := p.mergeTurn()
@@ -62,14 +76,14 @@ func (p *stepping) buildFinal() {
 	if !p.responsible() || !p.fresh() || look.Open != Yes || !look.Pull.Known || !look.Pull.Open {
 		return
 	}
-	if r := p.ready(); r != nil && r.Head == look.Pull.Head && look.HeadClean == Yes && look.Ready != No {
+	if r := p.ready(); r != nil && r.Head == look.Pull.Head && look.HeadClean == Yes && !p.judgedNo(r) {
 		return
 	}
-	if p.settledHead() {
+	if p.settledHead() && !p.refused() {
 		p.sayReady()
 		return
 	}
-	if look.HeadClean != No {
+	if look.HeadClean != No && !p.refused() {
 		return
 	}
 	t := p.built()

@@ -160,7 +160,7 @@ func objection(s *State, c *ledger.Object) string {
 	}
 	var parts []string
 	for _, f := range c.Files {
-		if f.File < uint64(len(s.Open.Files)) {
+		if s.Open != nil && f.File < uint64(len(s.Open.Files)) {
 			parts = append(parts, fmt.Sprintf("%s (%s)", string(s.Open.Files[f.File].Path), count(int(f.Lines), "line")))
 		}
 	}

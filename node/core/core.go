@@ -335,8 +335,11 @@ func (c *Core) Next(now time.Time) time.Time {
 			sooner(b.until)
 		}
 	}
+	_, main := c.acting(now)
 	for _, r := range c.repos {
-		sooner(r.scanned.Add(c.cfg.Every.Scan))
+		if main {
+			sooner(r.scanned.Add(c.cfg.Every.Scan))
+		}
 		sooner(r.master.Add(c.cfg.Every.Master))
 	}
 	if c.quiet.After(now) {

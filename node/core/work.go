@@ -191,7 +191,8 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 		do.Turn, do.Allow, do.Until = t.Local.Used, t.State.Allowance(self.Party), now.Add(c.cfg.Timers.Turn)
 		c.note(t, "do", c.roster.Name(c.cfg.Device), "woken", fmt.Sprintf("wakes its desk to %s (turn %d of %d)", purpose(a), do.Turn, do.Allow))
 	case thread.Write:
-		if !c.consume(t, a.Binds, now) {
+		// Nothing reaches GitHub while it is unclear who the main computer is (S15, case 18).
+		if role, _ := c.roster.Main(); role != lanes.RoleMain || !c.consume(t, a.Binds, now) {
 			return
 		}
 	case thread.Replace:
