@@ -264,6 +264,9 @@ func (c *Core) hearThread(h Heard) {
 	for _, r := range h.Records {
 		if !t.known[r.ID] {
 			t.known[r.ID] = true
+			if r.Device == c.cfg.Device {
+				c.succeeded(emitKey(h.Ledger))
+			}
 			fresh = append(fresh, r)
 		}
 	}

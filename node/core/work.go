@@ -31,7 +31,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	e := thread.Step(&t.State, self, c.facts(t, self), c.cfg.Timers, now)
 	t.Say, t.Cards, t.Next, t.hold = e.Say, e.Cards, e.Next, e.Hold
 	c.offer(t, e.Offers)
-	if e.Emit != nil && !t.emitting {
+	if e.Emit != nil && !t.emitting && !now.Before(c.retry[emitKey(tid)].until) {
 		t.emitting = true
 		c.effect(c.append(t, e.Emit))
 		return
@@ -170,6 +170,8 @@ func (c *Core) offer(t *Conversation, wanted []thread.Binds) {
 func flightKey(tid ledger.TID, a thread.Action) string {
 	return tid.Short() + tid.String()[8:16] + " " + a.Key()
 }
+
+func emitKey(tid ledger.TID) string { return "emit " + tid.String() }
 
 func lookKey(tid ledger.TID) string { return "look " + tid.String() }
 
