@@ -40,9 +40,10 @@ type computer struct {
 	dieIn   int  // effects until it dies; 0: it does not
 	halfway bool // it dies after that effect rather than before
 
-	asleep   bool
-	deferred []func()
-	skew     time.Duration // of its clock
+	fullUntil time.Duration // until then its disk takes nothing more
+	asleep    bool
+	deferred  []func()
+	skew      time.Duration // of its clock
 
 	checkout
 	restored int  // how often it went back to a backup

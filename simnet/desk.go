@@ -58,6 +58,10 @@ func (c *computer) build(turn *thread.Turn, mood int) {
 	default:
 		result = g.resolve(head, tip)
 	}
+	if !g.ancestor(head, result) {
+		turn.Failed, turn.Words = true, "the result does not descend from the head"
+		return
+	}
 	if len(g.merge(tip, result).conflicts) > 0 {
 		turn.Failed, turn.Words = true, "the result does not merge cleanly"
 		return

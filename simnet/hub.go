@@ -29,6 +29,7 @@ type pull struct {
 	head        commit
 	open        bool
 	merged      bool
+	gone        bool // GitHub does not find it any more
 	mergeCommit commit
 	maker       int  // computer that made the first head; -1: none of these
 	denied      bool // its branch cannot be pushed to

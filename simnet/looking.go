@@ -44,6 +44,10 @@ func (c *computer) observe(s *thread.State) thread.Look {
 	l.Pull = thread.Pull{
 		Known: true, Open: p.open, Merged: p.merged, MergeCommit: g.id(p.mergeCommit), Head: g.id(p.head), HeadRef: p.ref, Base: p.base,
 	}
+	if p.gone {
+		l.Pull = thread.Pull{Known: true, Gone: true}
+		return l
+	}
 	c.verifyOpen(&l, o, tip)
 	author := c.owner() == o.Author && c.made.has(int(g.byCommit[o.Head]))
 	l.Author = author && !c.w.is(noHold)

@@ -118,32 +118,45 @@ func (c *computer) syncRound() {
 		c.replay()
 	}
 	c.syncNow()
+	c.w.idle = true
 	c.w.after(40*time.Second+c.w.jitter(40*time.Second), c, c.syncRound)
 }
 
+// syncNow catches up with one after the other. The round counts when it reached everybody.
 func (c *computer) syncNow() {
 	if c.w.is(noSync) {
 		return
 	}
-	clean := true
+	clean, last := true, time.Duration(0)
 	for _, other := range c.w.computers {
 		if other == c || other.dev == c.dev || other.off || other.fleet != c.fleet && !c.w.laneOn {
 			continue
 		}
-		if !c.w.mesh.passes(c, other) || !c.w.mesh.passes(other, c) {
-			clean = clean && other.fleet != c.fleet
-			continue
-		}
-		c.w.mesh.union(c, other)
-		c.give(core.Peer{Device: other.dev, Synced: true}, false)
-		other.give(core.Peer{Device: c.dev, Synced: true}, false)
-		if !c.up() {
-			return
-		}
+		d := c.w.jitter(2 * time.Second)
+		last = max(last, d)
+		c.w.after(d, c, func() {
+			clean = c.syncWith(other) && clean
+		})
 	}
-	if clean && c.w.calm {
-		c.rounds++
+	c.w.after(last, c, func() {
+		c.w.idle = true
+		if clean && c.w.calm {
+			c.rounds++
+		}
+	})
+}
+
+// syncWith brings this computer and another to the union of what they hold. Each hears of the other by it.
+func (c *computer) syncWith(other *computer) bool {
+	m := &c.w.mesh
+	if !m.passes(c, other) || !m.passes(other, c) {
+		c.w.idle = true
+		return false
 	}
+	m.union(c, other)
+	c.w.after(time.Millisecond, other, func() { other.give(core.Peer{Device: c.dev, Synced: true}, false) })
+	c.give(core.Peer{Device: other.dev, Synced: true}, false)
+	return true
 }
 
 // union brings two computers to the same sets.

@@ -7,7 +7,7 @@ func (w *World) misfortune() {
 	r := w.rng.fault
 	c := w.computers[r.IntN(len(w.computers))]
 	d := w.long()
-	switch r.IntN(16) {
+	switch r.IntN(17) {
 	case 0, 1:
 		w.kind("net", func() { w.mesh.partition(d) })
 	case 2:
@@ -37,6 +37,9 @@ func (w *World) misfortune() {
 	case 14:
 		w.kind("outage", func() { w.hub.outageUntil = w.now + d/4 })
 		w.tracef("GitHub is out")
+	case 15:
+		w.kind("disk", func() { c.fullUntil = w.now + d/4 })
+		w.tracef("the disk of %s is full", c)
 	default:
 		w.kind("outage", func() { w.hub.flaky = r.IntN(300) * r.IntN(2) })
 	}
@@ -146,6 +149,18 @@ func (c *computer) retire() {
 	}
 }
 
+// rewriteMaster force-pushes the base branch: its last commit never was.
+func (w *World) rewriteMaster() {
+	g, h := w.git, w.hub
+	if before := g.commits[h.master].parents[0]; before != 0 {
+		tree := *g.tree(before)
+		i := w.rng.hub.IntN(3)
+		tree[i] = g.edit(tree[i], false)
+		h.setMaster(g.commit(tree, before))
+		w.tracef("master is rewritten")
+	}
+}
+
 // forcePush rewrites a pull request's branch: onto the tip with other changes, or back to an older head.
 func (w *World) forcePush(p *pull) {
 	r, g, h := w.rng.hub, w.git, w.hub
@@ -169,8 +184,12 @@ func (w *World) meanwhile() {
 	r, g, h := w.rng.hub, w.git, w.hub
 	p := h.pulls[r.IntN(len(h.pulls))]
 	switch r.IntN(12) {
-	case 0, 1, 2:
+	case 0, 1:
 		w.moveMaster()
+	case 2:
+		if w.moveMaster(); oneIn(r, 6) {
+			w.rewriteMaster()
+		}
 	case 3:
 		if len(h.pulls) < 8 {
 			w.propose()
@@ -188,12 +207,16 @@ func (w *World) meanwhile() {
 			w.forcePush(p)
 		}
 	case 7:
-		if p.open {
+		switch {
+		case p.open && oneIn(r, 8):
+			p.open, p.gone = false, true
+			w.tracef("pull request %d is gone", p.number)
+		case p.open:
 			p.open = false
 			w.tracef("pull request %d is closed", p.number)
 		}
 	case 8, 9:
-		if !p.open && !p.merged {
+		if !p.open && !p.merged && !p.gone {
 			p.open = true
 			w.tracef("pull request %d is reopened", p.number)
 		}

@@ -15,9 +15,13 @@ import (
 // the computer may die.
 func (c *computer) perform(effects []core.Effect) {
 	life := c.life
-	for len(effects) > 0 {
+	for n := 0; len(effects) > 0; n++ {
 		e := effects[0]
 		effects = effects[1:]
+		if n > effectsAtOnceMax {
+			c.w.step.BadSeal = fmt.Errorf("one event asks %s for more than %d effects, the last one a %T", c, effectsAtOnceMax, e)
+			return
+		}
 		if _, note := e.(core.Note); note {
 			continue
 		}
@@ -47,17 +51,16 @@ func (c *computer) dies(after bool) bool {
 	return true
 }
 
-// sealedAtOnceMax is how many records one event may bring about; more would never end.
-const sealedAtOnceMax = 100
+// effectsAtOnceMax is how many effects one event may bring about; more would never end.
+const effectsAtOnceMax = 1000
 
 // append seals, stores and only then spreads an own record, and folds it like anybody else's.
 func (c *computer) append(a core.Append) []core.Effect {
-	if len(c.w.step.Sealed) > sealedAtOnceMax {
-		c.w.step.BadSeal = fmt.Errorf("one event makes it say more than %d records, the last one %s", sealedAtOnceMax, a.Content.Kind())
-		return nil
-	}
 	if c.w.is(silentAdoption) && a.Content.Kind() == ledger.KindAdopted {
 		return nil
+	}
+	if c.w.now < c.fullUntil {
+		return c.core.Handle(core.NotAppended{Ledger: a.Ledger, Why: "the disk is full"}, c.wall())
 	}
 	r, err := c.seal(c.w.spoil(c, a))
 	if err != nil {
