@@ -186,9 +186,12 @@ func (f *folding) voidBesideRevocations() bool {
 	for id := range void {
 		same = same && f.void[id]
 	}
+	if same {
+		return false
+	}
 	f.void = void
 	f.judge()
-	return !same
+	return true
 }
 
 func (f *folding) roster() Roster {

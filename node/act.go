@@ -131,9 +131,12 @@ func (n *Node) runDesk(ctx context.Context, e core.Do, a thread.Wake, turn *thre
 	return nil
 }
 
-// checkResult refuses a result that would not settle the conflict: it must merge cleanly into the base
-// and hold no conflict marker that neither side has (D-18).
+// checkResult refuses a result that would not settle the conflict: it must descend from the head (case 61),
+// merge cleanly into the base, and hold no conflict marker that neither side has (D-18).
 func (n *Node) checkResult(ctx context.Context, w *workspace, o *ledger.Open, a thread.Wake, commit worktree.OID) error {
+	if descends, err := w.mirror.IsAncestor(ctx, hexOID(a.Head), commit); err != nil || !descends {
+		return errors.Join(err, fmt.Errorf("the desk's result %s does not descend from the pull request's head %s", commit, a.Head))
+	}
 	v, err := w.mirror.Try(ctx, hexOID(a.Tip), commit)
 	if err != nil {
 		return err

@@ -73,6 +73,7 @@ var layers = []layer{
 		packages: "simnet/memnet", support: true, module: []string{"mesh"}, tests: []string{"..."},
 		library: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats"},
 	},
+	{packages: "simnet", module: deciders},
 	{packages: "simnet/...", support: true, module: []string{"..."}, tests: []string{"..."}},
 
 	// Programs are thin.
@@ -81,7 +82,7 @@ var layers = []layer{
 		library: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 	},
 	{packages: "cmd/parley-hook"},
-	{packages: "cmd/parley-sim", module: []string{"simnet/..."}},
+	{packages: "cmd/parley-sim", module: []string{"simnet"}},
 	{packages: "cmd/tidy"},
 }
 

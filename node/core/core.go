@@ -328,6 +328,9 @@ func (c *Core) hearThread(h Heard) {
 	for _, r := range h.Records {
 		if !t.known[r.ID] {
 			t.known[r.ID] = true
+			if r.Device == c.cfg.Device {
+				c.succeeded(emitKey(h.Ledger))
+			}
 			fresh = append(fresh, r)
 			if r.Device == c.cfg.Device {
 				t.emitting = false // what was on its way is here
@@ -401,8 +404,11 @@ func (c *Core) Next(now time.Time) time.Time {
 	for _, b := range c.retry {
 		sooner(b.until)
 	}
+	_, main := c.acting(now)
 	for _, r := range c.repos {
-		sooner(r.scanned.Add(c.cfg.Every.Scan))
+		if main {
+			sooner(r.scanned.Add(c.cfg.Every.Scan))
+		}
 		sooner(r.master.Add(c.cfg.Every.Master))
 	}
 	sooner(c.quiet)

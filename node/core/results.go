@@ -131,6 +131,7 @@ func (c *Core) notAppended(in NotAppended, now time.Time) {
 		t.emitting = false
 		c.note(t, "warn", c.roster.Name(c.cfg.Device), "ledger", in.Why)
 		c.failed(lookKey(in.Ledger), now)
+		c.failed(emitKey(in.Ledger), now) // asked for again at once, a full disk would never be left alone
 		t.dirty = true
 	}
 	if !in.TooLarge {

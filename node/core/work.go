@@ -37,7 +37,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 		return
 	}
 	c.offer(t, e.Offers)
-	if e.Emit != nil && !t.emitting {
+	if e.Emit != nil && !t.emitting && !now.Before(c.retry[emitKey(tid)].until) {
 		t.emitting = true
 		c.effect(c.append(t, e.Emit))
 		return
@@ -172,6 +172,8 @@ func flightKey(tid ledger.TID, a thread.Action) string {
 	return tid.Short() + tid.String()[8:16] + " " + a.Key()
 }
 
+func emitKey(tid ledger.TID) string { return "emit " + tid.String() }
+
 func lookKey(tid ledger.TID) string { return "look " + tid.String() }
 
 // start begins an action unless it runs already or failed a moment ago. What must precede it durably
@@ -192,7 +194,8 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 		do.Turn, do.Allow, do.Until = t.Local.Used, t.State.Allowance(self.Party), now.Add(c.cfg.Timers.Turn)
 		c.note(t, "do", c.roster.Name(c.cfg.Device), "woken", fmt.Sprintf("wakes its desk to %s (turn %d of %d)", purpose(a), do.Turn, do.Allow))
 	case thread.Write:
-		if !c.consume(t, a.Binds, now) {
+		// Nothing reaches GitHub while it is unclear who the main computer is (S15, case 18).
+		if role, _ := c.roster.Main(); role != lanes.RoleMain || !c.consume(t, a.Binds, now) {
 			return
 		}
 	case thread.Tell:

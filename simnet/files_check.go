@@ -1,0 +1,80 @@
+package simnet
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// noLoss: whatever a node displaced is on GitHub, kept, or still in one of the file's three places. A base
+// branch that a node moved is still held by the new one.
+func noLoss(w *World, s Step) error {
+	for _, ch := range s.Changes {
+		if ch.ref {
+			if !w.git.ancestor(ch.from, ch.to) && !w.hub.commits.has(int(ch.from)) {
+				return fmt.Errorf("%s loses its commit %s", ch.who, w.git.id(ch.from).Short())
+			}
+			continue
+		}
+		three := ch.who.three(ch.path)
+		if !w.hub.published[ch.path].has(int(ch.old)) && !ch.who.kept[ch.path].has(int(ch.old)) && !slices.Contains(three[:], ch.old) {
+			return fmt.Errorf("%s loses its copy of %s", ch.who, pathNames[ch.path])
+		}
+	}
+	return nil
+}
+
+// onlyGitHub: a file gets what the base branch has held, or the pull request's copy where the own fleet's
+// interim picks it.
+func onlyGitHub(w *World, s Step) error {
+	for _, ch := range s.Changes {
+		if ch.ref || w.hub.baseEver[ch.path].has(int(ch.next)) {
+			continue
+		}
+		if ch.pick && ch.thread.Open.Fleet == ch.who.fleet && w.hub.find(ch.thread.Open.Pull).heads[ch.path].has(int(ch.next)) {
+			continue
+		}
+		return fmt.Errorf("%s puts a content into %s that the base branch never held", ch.who, pathNames[ch.path])
+	}
+	return nil
+}
+
+// laneNoCode: another developer's thread brings nothing but what the base branch has held.
+func laneNoCode(w *World, s Step) error {
+	for _, ch := range s.Changes {
+		if ch.ref || ch.thread == nil || ch.thread.Open.Fleet == ch.who.fleet {
+			continue
+		}
+		if !w.hub.baseEver[ch.path].has(int(ch.next)) {
+			return fmt.Errorf("%s takes code for %s from another developer", ch.who, pathNames[ch.path])
+		}
+	}
+	return nil
+}
+
+// authorCopy: on the computer that authored a pull request no node touches its files while the
+// conversation runs and no final was verified. The master sync knows the conversations that had been heard
+// when it was asked for.
+func authorCopy(w *World, s Step) error {
+	for _, ch := range s.Changes {
+		if ch.ref {
+			continue
+		}
+		for _, t := range ch.who.core.Conversations() {
+			o := t.State.Open
+			if o == nil || t.State.Phase >= thread.Final || !ch.who.made.has(int(w.git.byCommit[o.Head])) || o.Author != ch.who.owner() {
+				continue
+			}
+			if ch.thread == nil && !slices.ContainsFunc(ch.held, func(h heardThread) bool { return h.tid == t.State.Ledger }) {
+				continue
+			}
+			holds := slices.ContainsFunc(o.Files, func(f ledger.File) bool { return pathOf(&f) == ch.path })
+			if holds && (ch.thread == nil || ch.thread.Ledger == t.State.Ledger) {
+				return fmt.Errorf("the author's computer %s changes %s before the final", ch.who, pathNames[ch.path])
+			}
+		}
+	}
+	return nil
+}

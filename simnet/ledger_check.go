@@ -1,0 +1,185 @@
+package simnet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// sameSetSameState: over all computers and all time, a set of records has one meaning.
+func sameSetSameState(w *World, s Step) error {
+	for _, f := range s.Folds {
+		key := said{f.book.tid, f.set, f.roster}
+		if old, ok := w.ledgerOf.states[key]; ok && old != f.hash {
+			return fmt.Errorf("%s makes another state of the same records of %s", f.who, f.book.tid.Short())
+		}
+		w.ledgerOf.states[key] = f.hash
+	}
+	return nil
+}
+
+// orderFree folds now and then in a random order.
+func orderFree(w *World, s Step) error {
+	for _, f := range s.Folds {
+		if !oneIn(w.rng.check, 50) || f.who.rosterSum != f.roster {
+			continue
+		}
+		records, roster := slices.Clone(f.held), slices.Clone(f.who.rosterHeld)
+		for _, some := range [][]*ledger.Record{records, roster} {
+			w.rng.check.Shuffle(len(some), func(i, k int) { some[i], some[k] = some[k], some[i] })
+		}
+		again := thread.Fold(records, lanes.Rosters{lanes.Fold(f.who.fleet, roster)})
+		if stateHash(&again) != f.hash {
+			return fmt.Errorf("%s holds a state of %s that its records in another order do not have", f.who, f.book.tid.Short())
+		}
+	}
+	return nil
+}
+
+// appendOnly: a computer's ledgers only grow. A lost tail or a backup resets what is expected, because
+// they replace the book.
+func appendOnly(_ *World, s Step) error {
+	for _, c := range s.Handled {
+		for _, b := range c.books {
+			if len(b.records) < b.checked || len(b.have) != len(b.records) {
+				return fmt.Errorf("%s has %d records of %s and had %d", c, len(b.records), b.tid.Short(), b.checked)
+			}
+			b.checked = len(b.records)
+		}
+	}
+	return nil
+}
+
+func noSelfFork(w *World, s Step) error {
+	for _, one := range s.Sealed {
+		r := one.record
+		at := place{r.Ledger, r.Device, r.Inc, r.Seq}
+		if old, ok := w.ledgerOf.places[at]; ok && old != r.ID {
+			return fmt.Errorf("%s says two things at place %d of one chain", one.who, r.Seq)
+		}
+		w.ledgerOf.places[at] = r.ID
+	}
+	return nil
+}
+
+// onePerPull: a computer that opens a conversation knows of no other that runs about the same pull
+// request.
+func onePerPull(_ *World, s Step) error {
+	for _, one := range s.Sealed {
+		o, ok := one.record.Content.(*ledger.Open)
+		if !ok {
+			continue
+		}
+		for _, t := range one.who.core.Conversations() {
+			other := t.State.Open
+			if t.State.Phase != thread.Closed && other != nil && other.Repo == o.Repo && other.Pull == o.Pull && other.Episode != o.Episode {
+				return fmt.Errorf("%s opens a second conversation about pull request %d", one.who, o.Pull)
+			}
+		}
+	}
+	return nil
+}
+
+// phaseSeen is how far a computer had come in a thread.
+type phaseSeen struct {
+	tid   ledger.TID
+	phase thread.Phase
+	spine []ledger.ID
+}
+
+// spineAuthority walks every counted spine record: its author held the claim that it names, terms do not
+// fall, and along one spine the phase only moves forward.
+func spineAuthority(_ *World, s Step) error {
+	for _, f := range s.Folds {
+		st := &f.state
+		roster := f.who.core.Roster()
+		var term uint64
+		for _, id := range st.Spine {
+			i := slices.IndexFunc(f.held, func(r *ledger.Record) bool { return r.ID == id })
+			if i < 0 {
+				return fmt.Errorf("%s counts a spine record that it does not hold", f.who)
+			}
+			r := f.held[i]
+			t, ok := roster.Term(r.Claim, r.Device)
+			if !ok || t < term {
+				return fmt.Errorf("%s counts %s %s without a claim of its author, or of an older term", f.who, r.Kind, id.Short())
+			}
+			term = t
+		}
+		if err := f.who.moves(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *computer) moves(st *thread.State) error {
+	i := slices.IndexFunc(c.phases, func(p phaseSeen) bool { return p.tid == st.Ledger })
+	if i < 0 {
+		c.phases = append(c.phases, phaseSeen{tid: st.Ledger})
+		i = len(c.phases) - 1
+	}
+	p := &c.phases[i]
+	n := len(p.spine)
+	same := n <= len(st.Spine) && slices.Equal(p.spine, st.Spine[:n])
+	shorter := len(st.Spine) < n && slices.Equal(st.Spine, p.spine[:len(st.Spine)])
+	if same && st.Phase < p.phase || shorter && c.restored == 0 && !c.lostTail {
+		return fmt.Errorf("%s goes back from %v to %v in %s", c, p.phase, st.Phase, st.Ledger.Short())
+	}
+	p.phase, p.spine = st.Phase, slices.Clone(st.Spine)
+	return nil
+}
+
+// cleanRecords: a record fits, can be read back, and holds the id of no content that is on this computer
+// alone.
+func cleanRecords(w *World, s Step) error {
+	if s.BadSeal != nil {
+		return fmt.Errorf("a core asked for a record that cannot be: %w", s.BadSeal)
+	}
+	for _, one := range s.Sealed {
+		r := one.record
+		if len(r.Wire) > ledger.RecordBytesMax {
+			return fmt.Errorf("%s says a record of %d bytes", one.who, len(r.Wire))
+		}
+		if again, err := ledger.Parse(r.Wire); err != nil || again.ID != r.ID {
+			return errors.Join(fmt.Errorf("%s says a record that does not read back", one.who), err)
+		}
+		for path := range pathCount {
+			for _, b := range one.who.three(path) {
+				if b != 0 && !w.hub.published[path].has(int(b)) && bytes.Contains(r.Wire, []byte(w.git.blobID(b))) {
+					return fmt.Errorf("%s tells the id of its unpublished %s", one.who, pathNames[path])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// silence: nothing goes to another developer's computer before both have switched the lane on.
+func silence(w *World, s Step) error {
+	for _, m := range s.Sent {
+		if m.from.fleet != m.to.fleet && !w.laneOn {
+			return fmt.Errorf("%s sends %d bytes to another developer's %s", m.from, m.bytes, m.to)
+		}
+	}
+	return nil
+}
+
+// ledgerRecordsMax is how many records of one ledger a simulated world can come to.
+const ledgerRecordsMax = 2000
+
+func bounded(_ *World, s Step) error {
+	for _, c := range s.Handled {
+		for _, b := range c.books {
+			if len(b.pending) > pendingMax || len(b.records) > ledgerRecordsMax {
+				return fmt.Errorf("%s holds %d records of %s and %d that wait", c, len(b.records), b.tid.Short(), len(b.pending))
+			}
+		}
+	}
+	return nil
+}

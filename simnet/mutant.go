@@ -1,0 +1,171 @@
+package simnet
+
+import (
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/core"
+)
+
+// mutation is one rule that a run breaks, so that the checks can be seen to notice.
+type mutation int
+
+const (
+	sound mutation = iota
+	clobber
+	stray
+	lanePull
+	noCompare
+	replayApproval
+	noClick
+	secondThread
+	rollBack
+	ownState
+	lateState
+	forgetful
+	sameInc
+	unreserved
+	chatty
+	canary
+	noHold
+	usurper
+	outageVerdict
+	doubleCard
+	unbounded
+	silentAdoption
+	selfPress
+	noInterim
+	noHandOver
+	noSync
+)
+
+// Mutant is a broken rule with a name.
+type Mutant struct {
+	Name   string
+	Breaks string // the invariant that has to notice
+	What   string
+	Ending Ending // of the runs in which it shows
+	kind   mutation
+}
+
+// Mutants are all of them; every invariant has at least one.
+var Mutants = []Mutant{
+	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber},
+	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray},
+	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull},
+	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare},
+	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval},
+	{"no-click", "S4", "approvals appear without a person", Never, noClick},
+	{"second-thread", "S5", "a second conversation is opened beside a running one", Never, secondThread},
+	{"roll-back", "S6", "a state goes back to an earlier phase", Never, rollBack},
+	{"own-state", "S7", "a state depends on who folds it", Never, ownState},
+	{"late-state", "S8", "the last record to arrive is not folded", Never, lateState},
+	{"forgetful", "S9", "a store forgets a record", Never, forgetful},
+	{"same-incarnation", "S10", "a start goes on under the incarnation of the last one", Never, sameInc},
+	{"unreserved", "S11", "turns are not reserved durably", Never, unreserved},
+	{"chatty", "S12", "gossip goes to everybody", Never, chatty},
+	{"canary", "S13", "a record tells the id of an unpublished content", Never, canary},
+	{"no-hold", "S14", "the author's computer is treated like any other", Never, noHold},
+	{"usurper", "S15", "a main computer acts while the role is contested", Never, usurper},
+	{"outage-verdict", "S16", "an outage counts as a pull request that is gone", Never, outageVerdict},
+	{"double-card", "S17", "a card is shown twice", Never, doubleCard},
+	{"unbounded", "S18", "records that cannot be placed wait without bound", Never, unbounded},
+	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption},
+	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress},
+	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim},
+	{"no-hand-over", "L4", "the final's deadline never comes", NoResp, noHandOver},
+	{"no-sync", "L5", "nobody catches up", Settle, noSync},
+}
+
+func mutationNamed(name string) mutation {
+	if name == "" {
+		return sound
+	}
+	for _, m := range Mutants {
+		if m.Name == name {
+			return m.kind
+		}
+	}
+	panic("simnet: there is no mutant " + name)
+}
+
+func (w *World) is(m mutation) bool { return w.mutation == m }
+
+// tamper changes what a fold has computed.
+func (w *World) tamper(c *computer, b *book, t *core.Conversation) {
+	s := &t.State
+	switch w.mutation {
+	case rollBack:
+		if s.Phase == thread.Interim && oneIn(w.rng.check, 10) {
+			s.Phase, s.Spine = thread.Opened, s.Spine[:1]
+		}
+	case ownState:
+		if c.number == 1 {
+			s.Term++
+		}
+	case lateState:
+		if n := len(b.records); n > 1 {
+			*s = thread.Fold(b.records[:n-1], lanes.Rosters{c.core.Roster()})
+			s.Ledger = b.tid
+		}
+	case forgetful:
+		if n := len(b.records); n > 3 && oneIn(w.rng.check, 20) {
+			checked := b.checked
+			b.cut(n - 1)
+			b.checked = checked
+		}
+	case lanePull:
+		w.lanePulls(c, s)
+	}
+}
+
+// lanePulls lets the lane-flagged computer take the pull request's copy as soon as anybody opens.
+func (w *World) lanePulls(c *computer, s *thread.State) {
+	if s.Open == nil || s.Open.Fleet != c.fleet || c.lane {
+		return
+	}
+	for _, other := range w.computers {
+		if f := &s.Open.Files[0]; other.lane {
+			other.put(pathOf(f), w.git.byBlob[f.Pull], change{thread: s})
+		}
+	}
+}
+
+// spoil changes what a core wants to say.
+func (w *World) spoil(c *computer, a core.Append) core.Append {
+	switch w.mutation {
+	case canary:
+		adopted, ok := a.Content.(*ledger.Adopted)
+		for path := range pathCount {
+			if b := c.work[path]; ok && b != 0 && !w.hub.published[path].has(int(b)) {
+				adopted.Tip = w.git.blobID(b)
+			}
+		}
+	case secondThread:
+		if _, interim := a.Content.(*ledger.Interim); interim {
+			open := *c.conversation(a.Ledger).State.Open
+			open.Episode++
+			return core.Append{Ledger: open.Key().Thread(), Content: &open, Claim: a.Claim}
+		}
+	}
+	return a
+}
+
+// usurp lets a computer that sees the role contested hand the final to somebody.
+func (w *World) usurp(c *computer) {
+	roster := c.core.Roster()
+	if role, _ := roster.Main(); role != lanes.RoleContested {
+		return
+	}
+	for _, claim := range roster.Live {
+		for _, t := range c.core.Conversations() {
+			if s := &t.State; claim.Device == c.dev && s.Phase < thread.Final {
+				c.perform([]core.Effect{core.Append{
+					Ledger: s.Ledger, Content: &ledger.Reassign{To: uint64(s.Responsible), Why: ledger.ReassignOverdue, Round: s.Round},
+					Open: s.Root.ID, Spine: s.Head(), Claim: claim.ID,
+				}})
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package simnet
+
+import (
+	"errors"
+	"testing"
+)
+
+// mutantSeeds is within how many seeds a mutant must be noticed.
+const mutantSeeds = 60
+
+func TestEveryInvariantCatchesItsMutant(t *testing.T) {
+	have := map[string]bool{}
+	for _, m := range Mutants {
+		have[m.Breaks] = true
+		t.Run(m.Breaks+" "+m.Name, func(t *testing.T) {
+			for seed := range uint64(mutantSeeds) {
+				err := New(Config{Seed: seed, Ending: m.Ending, Mutant: m.Name, Only: m.Breaks}).Run()
+				if f, ok := errors.AsType[*Failure](err); ok && f.Invariant.ID == m.Breaks {
+					t.Logf("seed %d: %v", seed, f.Err)
+					return
+				}
+			}
+			t.Errorf("nobody notices within %d seeds that %s", mutantSeeds, m.What)
+		})
+	}
+	for _, inv := range Invariants {
+		if !have[inv.ID] {
+			t.Errorf("nothing shows that %s (%s) can fail", inv.ID, inv.Name)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package simnet
+
+import (
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/core"
+)
+
+// Step is what one event brought about: all that an invariant looks at, so that a check costs what the
+// event touched and not what the world holds.
+type Step struct {
+	N       int
+	Last    bool // the run is over; nothing happened in this one
+	Handled []*computer
+	Folds   []fold
+	Sealed  []sealed
+	Changes []change
+	Writes  []hubWrite
+	Begun   []begun
+	Turns   []turn
+	Sent    []sent
+	Failed  []core.Effect // what followed from calls that GitHub did not answer
+	BadSeal error
+}
+
+// fold is one ledger folded at one computer.
+type fold struct {
+	who    *computer
+	book   *book
+	state  thread.State
+	held   []*ledger.Record // what was folded
+	hash   uint64           // of the state
+	set    uint64           // of the records
+	roster uint64           // of the roster's records
+}
+
+type sealed struct {
+	who    *computer
+	record *ledger.Record
+}
+
+// begun is an approved act on its way to GitHub.
+type begun struct {
+	who    *computer
+	action string
+}
+
+// turn is one agent turn that starts.
+type turn struct {
+	who    *computer
+	tid    ledger.TID
+	state  *thread.State
+	used   int // by this computer in this thread and round
+	oneDay int // by this computer today
+}
+
+// sent is a record on a wire.
+type sent struct {
+	from, to *computer
+	bytes    int
+}
+
+func (s *Step) begin(n int) {
+	s.N, s.Last, s.BadSeal = n, false, nil
+	s.Handled, s.Folds, s.Sealed, s.Changes = s.Handled[:0], s.Folds[:0], s.Sealed[:0], s.Changes[:0]
+	s.Writes, s.Begun, s.Turns, s.Sent, s.Failed = s.Writes[:0], s.Begun[:0], s.Turns[:0], s.Sent[:0], s.Failed[:0]
+}
+
+func (s *Step) handled(c *computer) {
+	for _, h := range s.Handled {
+		if h == c {
+			return
+		}
+	}
+	s.Handled = append(s.Handled, c)
+}
