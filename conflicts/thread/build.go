@@ -116,6 +116,7 @@ func (p *stepping) wakeBuilder() {
 	switch {
 	case p.f.Waking || !p.self.Desk:
 	case t != nil && t.GaveUp && t.Round == p.s.Round:
+		p.card("C5", "The agents could not agree about "+p.subject(), "the desk here gave the final up", "Give the agents another round")
 	case p.allowanceLeft() <= 0 || p.dayLeft() <= 0:
 		p.spentCards()
 	default:
