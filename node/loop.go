@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -255,16 +256,13 @@ func (n *Node) seal(a core.Append) (*ledger.Record, error) {
 		Ledger: a.Ledger, Inc: n.inc, Seq: head.Next, Prev: head.ID, Spine: a.Spine, Open: a.Open,
 		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(n.wall().UnixMilli()), Lam: head.Lam,
 	}
-	refs := append([]ledger.ID{a.Spine, a.Open}, a.Re...)
-	for _, id := range append(refs, a.Deps...) {
-		if id == (ledger.ID{}) {
-			continue
-		}
-		r, err := n.store.Record(id)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
+	records, err := n.store.Records(a.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		// What this computer said under an earlier incarnation counts too: a statement must come after it.
+		if r.Device == n.id.Device() || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}

@@ -17,6 +17,9 @@ func (w *World) heal() {
 	w.tracef("the faults stop")
 	w.calm, w.calmStep, w.calmAt = true, w.step.N, w.now
 	w.hub.outageUntil, w.hub.flaky = 0, 0
+	for _, p := range w.hub.pulls {
+		p.denied = false
+	}
 	for i := range w.mesh.cut {
 		clear(w.mesh.cut[i])
 	}
@@ -251,7 +254,8 @@ func handedOver(w *World, s Step) error {
 		}
 		for _, t := range c.core.Conversations() {
 			st := &t.State
-			if st.Phase != thread.Opened && st.Phase != thread.Interim || st.Ready != nil {
+			everybody := len(st.Successors)+1 >= len(st.Open.Parties) // has had it already
+			if st.Phase != thread.Opened && st.Phase != thread.Interim || st.Ready != nil || everybody {
 				continue
 			}
 			d, _ := st.Open.Parties[st.Responsible].Device()

@@ -29,6 +29,11 @@ func noLoss(w *World, s Step) error {
 // onlyGitHub: a file gets what the base branch has held, or the pull request's copy where the own fleet's
 // interim picks it.
 func onlyGitHub(w *World, s Step) error {
+	for _, one := range s.Sealed {
+		if err := w.adoptsTruth(one); err != nil {
+			return err
+		}
+	}
 	for _, ch := range s.Changes {
 		if ch.ref || w.hub.baseEver[ch.path].has(int(ch.next)) {
 			continue
@@ -37,6 +42,31 @@ func onlyGitHub(w *World, s Step) error {
 			continue
 		}
 		return fmt.Errorf("%s puts a content into %s that the base branch never held", ch.who, pathNames[ch.path])
+	}
+	return nil
+}
+
+// adoptsTruth: nobody confirms a final that GitHub does not hold.
+func (w *World) adoptsTruth(one sealed) error {
+	g, r := w.git, one.record
+	if r.Kind != ledger.KindAdopted || one.lie {
+		return nil
+	}
+	for _, named := range one.who.book(r.Ledger).records {
+		final, ok := named.Content.(*ledger.Final)
+		if !ok || named.ID != r.Re[0] {
+			continue
+		}
+		s := &one.who.conversation(r.Ledger).State
+		at := g.byCommit[final.Commit]
+		if !w.hub.onBase.has(int(at)) {
+			return fmt.Errorf("%s confirms a final whose commit was never on the base branch", one.who)
+		}
+		for i, v := range final.Files {
+			if g.blobID(g.tree(at)[pathOf(&s.Open.Files[i])]) != v.Blob {
+				return fmt.Errorf("%s confirms a final whose versions its commit does not hold", one.who)
+			}
+		}
 	}
 	return nil
 }

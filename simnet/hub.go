@@ -62,6 +62,7 @@ type hub struct {
 
 	published [pathCount]bits // every version that GitHub was ever given
 	baseEver  [pathCount]bits // every version that the base branch ever reached
+	onBase    bits            // every commit that the base branch ever reached
 	commits   bits            // every commit that GitHub was ever given
 }
 
@@ -84,6 +85,7 @@ func (h *hub) take(c commit) {
 func (h *hub) setMaster(c commit) {
 	h.take(c)
 	h.master = c
+	h.onBase.join(h.g.commits[c].before)
 	for i := range h.baseEver {
 		h.baseEver[i].join(h.g.commits[c].reach[i])
 	}

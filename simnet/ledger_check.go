@@ -67,18 +67,17 @@ func noSelfFork(w *World, s Step) error {
 	return nil
 }
 
-// onePerPull: a computer that opens a conversation knows of no other that runs about the same pull
-// request.
+// onePerPull: no computer knows two running conversations about one pull request.
 func onePerPull(_ *World, s Step) error {
-	for _, one := range s.Sealed {
-		o, ok := one.record.Content.(*ledger.Open)
-		if !ok {
+	for _, f := range s.Folds {
+		o := f.state.Open
+		if o == nil || f.state.Phase == thread.Closed {
 			continue
 		}
-		for _, t := range one.who.core.Conversations() {
+		for _, t := range f.who.core.Conversations() {
 			other := t.State.Open
-			if t.State.Phase != thread.Closed && other != nil && other.Repo == o.Repo && other.Pull == o.Pull && other.Episode != o.Episode {
-				return fmt.Errorf("%s opens a second conversation about pull request %d", one.who, o.Pull)
+			if t.State.Phase != thread.Closed && other.Repo == o.Repo && other.Pull == o.Pull && other.Episode != o.Episode {
+				return fmt.Errorf("%s knows a second conversation about pull request %d", f.who, o.Pull)
 			}
 		}
 	}
@@ -163,7 +162,7 @@ func cleanRecords(w *World, s Step) error {
 // silence: nothing goes to another developer's computer before both have switched the lane on.
 func silence(w *World, s Step) error {
 	for _, m := range s.Sent {
-		if m.from.fleet != m.to.fleet && !w.laneOn {
+		if m.from.fleet != m.to.fleet && (!w.laneOn || !m.concerns) {
 			return fmt.Errorf("%s sends %d bytes to another developer's %s", m.from, m.bytes, m.to)
 		}
 	}

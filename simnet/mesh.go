@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"slices"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -39,15 +40,20 @@ func (m *mesh) may(from, to *computer, b *book) bool {
 	if from.fleet == to.fleet {
 		return true
 	}
-	if !m.w.laneOn || b.family != ledger.Conversation {
+	return m.w.laneOn && m.concerns(to, b.tid, from)
+}
+
+// concerns reports whether a ledger that one computer holds is a conversation that the other's fleet opened
+// or is a party of.
+func (m *mesh) concerns(to *computer, tid ledger.TID, from *computer) bool {
+	b := from.book(tid)
+	if b == nil || b.family != ledger.Conversation {
 		return false
 	}
 	for _, r := range b.records {
 		if o, ok := r.Content.(*ledger.Open); ok {
-			for _, p := range o.Parties {
-				if f, lane := p.Fleet(); lane && f == to.fleet || o.Fleet == to.fleet {
-					return true
-				}
+			if o.Fleet == to.fleet || slices.Contains(o.Parties, ledger.LaneParty(to.fleet)) {
+				return true
 			}
 		}
 	}
@@ -87,7 +93,7 @@ func (m *mesh) send(from, to *computer, r *ledger.Record, d time.Duration) {
 	if !m.passes(from, to) {
 		return
 	}
-	m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire)})
+	m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from)})
 	m.w.after(d, to, func() { m.arrive(from, to, r) })
 }
 
@@ -181,7 +187,7 @@ func (m *mesh) pull(to, from *computer) {
 				changed = to.take(r) || changed
 				mine = to.book(have.tid)
 				if from.fleet != to.fleet {
-					m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire)})
+					m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from)})
 				}
 			}
 		}

@@ -7,7 +7,7 @@ func (w *World) misfortune() {
 	r := w.rng.fault
 	c := w.computers[r.IntN(len(w.computers))]
 	d := w.long()
-	switch r.IntN(17) {
+	switch r.IntN(19) {
 	case 0, 1:
 		w.kind("net", func() { w.mesh.partition(d) })
 	case 2:
@@ -37,6 +37,8 @@ func (w *World) misfortune() {
 	case 14:
 		w.kind("outage", func() { w.hub.outageUntil = w.now + d/4 })
 		w.tracef("GitHub is out")
+	case 16, 17:
+		w.lie(c)
 	case 15:
 		w.kind("disk", func() { c.fullUntil = w.now + d/4 })
 		w.tracef("the disk of %s is full", c)

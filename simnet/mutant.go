@@ -14,6 +14,7 @@ const (
 	sound mutation = iota
 	clobber
 	stray
+	credulous
 	lanePull
 	noCompare
 	replayApproval
@@ -52,6 +53,7 @@ type Mutant struct {
 var Mutants = []Mutant{
 	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber},
 	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray},
+	{"credulous", "S2", "a final is believed without a look at GitHub", Never, credulous},
 	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull},
 	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare},
 	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval},

@@ -115,6 +115,11 @@ func (w *World) person() {
 		c.acts(c.core.ScanNow(c.wall()))
 	case what == 22:
 		c.hand()
+	default:
+		if w.cfg.Ending == Never && !w.laneOn {
+			w.tracef("both developers switch the lane on")
+			w.laneOn = true
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *computer) append(a core.Append) []core.Effect {
 	if c.w.now < c.fullUntil {
 		return c.core.Handle(core.NotAppended{Ledger: a.Ledger, Why: "the disk is full"}, c.wall())
 	}
-	r, err := c.seal(c.w.spoil(c, a))
+	r, err := c.seal(c.w.widen(c, c.w.spoil(c, a)))
 	if err != nil {
 		c.w.step.BadSeal = err
 		return c.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, c.wall())
@@ -71,7 +71,7 @@ func (c *computer) append(a core.Append) []core.Effect {
 	b.add(r, true)
 	c.tail = nil // one sync makes everything before it durable
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
-	c.w.step.Sealed = append(c.w.step.Sealed, sealed{c, r})
+	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r})
 	c.w.mesh.gossip(c, b, r)
 	effects := c.core.Handle(core.Heard{Ledger: a.Ledger, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
 	c.folded(b)
@@ -95,7 +95,7 @@ func (c *computer) seal(a core.Append) (*ledger.Record, error) {
 		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(c.wall().UnixMilli()), Lam: head.Lam,
 	}
 	for _, r := range b.records {
-		if r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
+		if r.Device == c.dev || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}

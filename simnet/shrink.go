@@ -9,7 +9,7 @@ import (
 var Endings = []Ending{Never, Settle, Hands, NoMain, NoResp}
 
 // Misfortunes are the kinds that [Config.Without] can leave out.
-var Misfortunes = []string{"net", "crash", "backup", "clone", "sleep", "clock", "outage", "disk", "lag", "hub", "desk", "people"}
+var Misfortunes = []string{"net", "crash", "backup", "clone", "sleep", "clock", "outage", "disk", "lag", "hub", "desk", "people", "liars"}
 
 // Shrink looks for a smaller world that breaks the same promise: fewer computers, fewer kinds of
 // misfortune, fewer events. It returns the smallest failure that it found.

@@ -37,6 +37,7 @@ type fold struct {
 type sealed struct {
 	who    *computer
 	record *ledger.Record
+	lie    bool // its core did not ask for it
 }
 
 // begun is an approved act on its way to GitHub.
@@ -58,6 +59,7 @@ type turn struct {
 type sent struct {
 	from, to *computer
 	bytes    int
+	concerns bool // the ledger is about the receiver's fleet too
 }
 
 func (s *Step) begin(n int) {
