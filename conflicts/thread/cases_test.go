@@ -164,6 +164,18 @@ func TestTheOldMainComputersLateWordLoses(t *testing.T) { // case 17
 	}
 }
 
+func TestAnOlderTermNeverFollowsAHigherOne(t *testing.T) { // S6, case 17
+	w := newWorld(t)
+	old, third := w.main, w.people[2]
+	w.claims(third)
+	w.spine(third, &ledger.Interim{Why: ledger.InterimAgreed})
+	late := w.spine(old, &ledger.Closed{Why: ledger.ClosedPerson})
+	s := w.state()
+	if s.Phase != Interim || len(s.Refused) != 1 || s.Refused[0].Record.ID != late.ID || s.Refused[0].Rule != "its term is over" {
+		t.Errorf("phase %v, refused %+v", s.Phase, s.Refused)
+	}
+}
+
 func TestWhoLosesTheRaceForAMergeReadsGitHub(t *testing.T) { // case 19
 	w := newWorld(t)
 	w.settle()
