@@ -12,7 +12,7 @@ import (
 // copy that is not published stays as it is, visibly. Every computer of a lane takes it; one confirms.
 func (p *stepping) adopt() {
 	confirmed := p.s.Final != nil && p.s.Adopted[p.self.Party] != (ledger.ID{})
-	if p.s.Final == nil || confirmed && p.own() {
+	if p.s.Final == nil || confirmed && (p.own() || p.s.Phase == Closed) {
 		return
 	}
 	if !p.verified() {

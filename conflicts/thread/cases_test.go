@@ -164,6 +164,18 @@ func TestTheOldMainComputersLateWordLoses(t *testing.T) { // case 17
 	}
 }
 
+func TestAnOlderTermNeverFollowsAHigherOne(t *testing.T) { // S6, case 17
+	w := newWorld(t)
+	old, third := w.main, w.people[2]
+	w.claims(third)
+	w.spine(third, &ledger.Interim{Why: ledger.InterimAgreed})
+	late := w.spine(old, &ledger.Closed{Why: ledger.ClosedPerson})
+	s := w.state()
+	if s.Phase != Interim || len(s.Refused) != 1 || s.Refused[0].Record.ID != late.ID || s.Refused[0].Rule != "its term is over" {
+		t.Errorf("phase %v, refused %+v", s.Phase, s.Refused)
+	}
+}
+
 func TestWhoLosesTheRaceForAMergeReadsGitHub(t *testing.T) { // case 19
 	w := newWorld(t)
 	w.settle()
@@ -201,6 +213,36 @@ func TestOfTwoFinalsOneCountsAndIsConfirmed(t *testing.T) { // case 20
 	}
 	if s = w.settle(); s.Phase != Closed || !s.AllAdopted() {
 		t.Errorf("phase %v, missing %v", s.Phase, s.Missing())
+	}
+}
+
+func TestAReopenedPullRequestIsANewThread(t *testing.T) { // case 24
+	w := newWorld(t)
+	w.settle()
+	w.github.closed = true
+	first := w.settle()
+	again := *w.open
+	again.Episode = 1
+	r := w.say(w.main, ledger.Header{Ledger: again.Key().Thread(), Claim: w.main.claim}, &again)
+	second := Fold([]*ledger.Record{r}, w.rosters())
+	if second.Ledger == first.Ledger || second.Phase != Opened || first.Phase != Closed || second.Ref() != "acme/shop#42/2" {
+		t.Errorf("phase %v of %s", second.Phase, second.Ref())
+	}
+}
+
+func TestARewrittenBaseBranchMovesNothing(t *testing.T) { // case 29
+	w := newWorld(t)
+	third := w.people[2]
+	third.files[0].Here = w.open.Files[0].Base
+	for _, c := range w.people {
+		c.twisted = func(l *Look) { l.Open, l.OpenWhy = No, "the base commit it names is not on master" }
+	}
+	w.pass(time.Hour)
+	w.settle()
+	w.pass(time.Minute)
+	s := w.settle()
+	if third.files[0].Here != w.open.Files[0].Base || s.AllAgreed() || w.people[1].woken() > 0 || s.Ready != nil {
+		t.Errorf("something moved: %v", third.files[0].Here)
 	}
 }
 

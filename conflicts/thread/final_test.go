@@ -134,6 +134,17 @@ func TestALaptopThatSleptAWeekCatchesUp(t *testing.T) { // P24, case 46
 	}
 }
 
+func TestAConfirmationStands(t *testing.T) { // P20
+	w := newWorld(t)
+	s := w.published()
+	third := w.people[2]
+	first := s.Adopted[w.party(third)]
+	w.leaf(third, s.Final.ID, &ledger.Adopted{Tip: blob("t"), Results: []ledger.Result{ledger.KeptOwn, ledger.KeptOwn}})
+	if s = w.state(); s.Adopted[w.party(third)] != first || s.Results[w.party(third)][0] != ledger.Took {
+		t.Errorf("a later word replaced the confirmation: %v", s.Results[w.party(third)])
+	}
+}
+
 func TestAResultThatMasterOvertookIsBuiltAgain(t *testing.T) { // case 62
 	w := newWorld(t)
 	author := w.people[1]

@@ -126,11 +126,11 @@ func matrix(t *testing.T) string {
 	var out strings.Builder
 	var rules []string
 	line := func(cells ...string) {
-		row := fmt.Sprintf("%-8s%-12s", cells[0], cells[1])
+		row := []string{fmt.Sprintf("%-8s%-12s", cells[0], cells[1])}
 		for _, cell := range cells[2:] {
-			row += fmt.Sprintf("%-12s", cell)
+			row = append(row, fmt.Sprintf("%-12s", cell))
 		}
-		out.WriteString(strings.TrimRight(row, " ") + "\n")
+		out.WriteString(strings.TrimRight(strings.Join(row, ""), " ") + "\n")
 	}
 	out.WriteString("Who says what in which phase: the new phase, or that it counts, or the number of the rule that refuses it.\n\n")
 	line(append([]string{"phase", "kind"}, roles...)...)

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -64,7 +65,7 @@ func (p *stepping) spentCards() {
 	}
 	what := "this conflict has used its " + count(p.s.Allowance(p.self.Party), "turn") + " on this computer"
 	if len(p.s.Open.Parties)*TurnsPerComputer > TurnsInAll {
-		what += "; with " + count(len(p.s.Open.Parties), "party") + " the twenty-four turns of a conflict are dealt out"
+		what += fmt.Sprintf("; among %d parties the twenty-four turns of a conflict are dealt out", len(p.s.Open.Parties))
 	}
 	p.cardTurns(what)
 }

@@ -89,6 +89,28 @@ func TestNobodyButTheMainComputerSaysAnotherRound(t *testing.T) { // P23
 	}
 }
 
+func TestAThreadHasSixteenHandOversAndRoundsAtMost(t *testing.T) { // P23
+	w := spent(t)
+	author := w.people[1]
+	for i := range reassignsMax + 3 {
+		w.spine(w.main, &ledger.Reassign{To: uint64(w.party(author)), Why: ledger.ReassignRefill, Round: uint64(min(i, reassignsMax) + 1)})
+	}
+	s := w.state()
+	if s.Reassigns != reassignsMax || s.Round != reassignsMax || len(s.Refused) != 3 {
+		t.Fatalf("%d hand-overs, round %d, %d refused", s.Reassigns, s.Round, len(s.Refused))
+	}
+	author.round, author.facts.Turns = s.Round, TurnsPerComputer
+	w.press(w.main, Binds{Action: "round"})
+	w.pass(25 * time.Hour)
+	s = w.settle()
+	if s.Reassigns != reassignsMax {
+		t.Error("another one is asked for")
+	}
+	if card := author.card("C5"); card == nil || card.Binds != nil || !author.has("C5", "all its rounds") {
+		t.Errorf("card %+v", card)
+	}
+}
+
 func TestTheDaysLimitHasNoRefill(t *testing.T) { // P23
 	w := newWorld(t)
 	author := w.people[1]

@@ -29,7 +29,9 @@ func Step(s *State, self Self, f Facts, t Timers, now time.Time) Effects {
 	case s.Gone[self.Party]:
 		p.e.Say = "this computer was removed from its fleet"
 	case s.Opaque:
-		p.hold()
+		if s.Adopted[self.Party] == (ledger.ID{}) {
+			p.hold()
+		}
 		p.card("C10", "Update parley on this computer", "the conversation about "+p.subject()+" holds something that this version does not understand", "it is kept and passed on, and nothing is adopted or published meanwhile")
 		p.e.Say = "it needs a newer parley here"
 	default:

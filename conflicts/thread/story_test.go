@@ -243,7 +243,7 @@ func TestAPullRequestClosedUnmergedEndsTheThread(t *testing.T) { // case 23
 	}
 }
 
-func TestGitHubsSilenceChangesNothing(t *testing.T) { // P10
+func TestGitHubsSilenceChangesNothing(t *testing.T) { // P10, case 56
 	w := newWorld(t)
 	w.settle()
 	before := len(w.records)

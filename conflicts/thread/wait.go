@@ -83,6 +83,8 @@ func (p *stepping) waitForFinal() Wait {
 		w.Next, w.At = "the final, which is overdue, goes on", time.Time{}
 	}
 	switch {
+	case p.fresh() && p.f.Look.Pull.Merged:
+		w.Who, w.What, w.Next, w.At = p.mainName(), "find the merge on "+p.base()+" and name it", "every computer takes the final", time.Time{}
 	case p.s.Gone[p.s.Responsible]:
 		w.Who, w.What, w.Next, w.At = p.mainName(), "hand the final of "+resp+", which was removed, to another computer", "that one builds it", time.Time{}
 	case p.ready() != nil && p.judged() != No:
