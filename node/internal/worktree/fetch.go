@@ -16,6 +16,7 @@ type Fetched struct {
 	Heads   map[uint64]OID // the head of every pull request asked for that GitHub still names
 	Missing []uint64       // pull requests without a head at GitHub, ascending
 	Forced  bool           // the base branch was rewritten since the Fetch before: the old tip is no ancestor of the new
+	Was     OID            // where the base branch stood at the Fetch before, if it was rewritten since
 }
 
 // Fetch brings the base branch and the heads of the given pull requests. A pull request that GitHub does not
@@ -133,13 +134,43 @@ func (m *Mirror) takeStock(ctx context.Context, base string, pulls, missing []ui
 		if err != nil {
 			return Fetched{}, fmt.Errorf("fetch %s: %w", base, err)
 		}
-		f.Forced = !grown
+		if !grown {
+			f.Forced, f.Was = true, was
+			remember[refRewritten+string(was)+"/"+base] = was
+		}
 	}
 	maps.DeleteFunc(remember, func(name string, oid OID) bool { return have[name] == oid })
 	if err := m.setRefs(ctx, remember); err != nil {
 		return Fetched{}, fmt.Errorf("fetch %s: %w", base, err)
 	}
 	return f, nil
+}
+
+// Rewrites lists the former tips of a branch that its rewritten history no longer has, in the order of their ids.
+// The list stands over restarts, and the mirror keeps those commits; a tip goes from it when the branch has it again.
+func (m *Mirror) Rewrites(ctx context.Context, branch string) ([]OID, error) {
+	if err := validBranch(branch); err != nil {
+		return nil, fmt.Errorf("rewrites: %w", err)
+	}
+	refs, err := m.refs(ctx, "refs/parley/")
+	if err != nil {
+		return nil, fmt.Errorf("rewrites of %s: %w", branch, err)
+	}
+	var gone []OID
+	for name, tip := range refs {
+		if name != refRewritten+string(tip)+"/"+branch {
+			continue
+		}
+		back, err := m.IsAncestor(ctx, tip, refs[refBase+branch])
+		if err != nil {
+			return nil, fmt.Errorf("rewrites of %s: %w", branch, err)
+		}
+		if !back {
+			gone = append(gone, tip)
+		}
+	}
+	slices.Sort(gone)
+	return gone, nil
 }
 
 // remoteRefs asks the remote where the named refs stand. A ref that it does not have is not in the answer.

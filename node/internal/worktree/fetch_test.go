@@ -64,6 +64,48 @@ func TestARewrittenBaseIsReportedOnce(t *testing.T) {
 	}
 }
 
+// The news of a rewritten base must not depend on who fetched first, nor end with the process that heard it.
+func TestARewrittenBaseStandsUntilItIsBack(t *testing.T) {
+	h := newHub(t)
+	base := h.commit("", tree{"a": "x\n"})
+	one := h.commit(base, tree{"a": "1\n"})
+	other := h.commit(base, tree{"a": "2\n"})
+	h.publish(map[string]OID{"refs/heads/master": base, "refs/heads/side/master": one})
+	m := h.mirror()
+	grown := h.commit(other, tree{"b": "b\n"})
+	sorted := slices.Sorted(slices.Values([]OID{one, grown}))
+	for i, step := range []struct {
+		tip, was OID
+		gone     []OID
+	}{
+		{one, "", nil},
+		{other, one, []OID{one}},
+		{other, "", []OID{one}},
+		{grown, "", []OID{one}},
+		{base, grown, sorted},
+		{one, "", []OID{grown}},
+		{grown, one, []OID{one}},
+	} {
+		h.publish(map[string]OID{"refs/heads/master": step.tip})
+		f, err := m.Fetch(t.Context(), "master", nil)
+		if err != nil || f.Was != step.was || f.Forced != (step.was != "") {
+			t.Fatalf("step %d: %+v %v", i, f, err)
+		}
+		if m, err = OpenMirror(t.Context(), Git{}, m.dir, h.remote()); err != nil {
+			t.Fatal(err)
+		}
+		if gone, err := m.Rewrites(t.Context(), "master"); err != nil || !slices.Equal(gone, step.gone) {
+			t.Errorf("step %d: %v %v", i, gone, err)
+		}
+	}
+	if gone, err := m.Rewrites(t.Context(), "side/master"); err != nil || gone != nil {
+		t.Errorf("another branch: %v %v", gone, err)
+	}
+	if ok, err := m.CommitExists(t.Context(), other); err != nil || !ok {
+		t.Error("the former history is gone from the mirror")
+	}
+}
+
 func TestAnOutageIsToldFromARefusal(t *testing.T) {
 	h := newHub(t)
 	base := h.commit("", tree{"a": "x\n"})

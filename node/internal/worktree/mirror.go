@@ -28,6 +28,8 @@ const (
 	refPull   = "refs/parley/pull/"   // + number: the head of the pull request at the last fetch
 	refSeen   = "refs/parley/pr/"     // + number/oid: every head that it ever had
 	refResult = "refs/parley/result/" // + oid: what came out of a scratch
+
+	refRewritten = "refs/parley/rewritten/" // + oid/branch: a tip that the branch had before it was rewritten
 )
 
 // OpenMirror opens the mirror in dir and creates it on first use. Whatever a killed node or git left in it

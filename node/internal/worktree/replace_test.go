@@ -337,6 +337,38 @@ func TestTheNewestVersionEndsUpAtThePath(t *testing.T) { // S2
 	}
 }
 
+// A program opens the file in the moment in which ours stands there, and writes when the own version is back.
+func TestAHandleOpenedInTheMomentLosesNothing(t *testing.T) { // S2
+	c := newConflict(t)
+	var held *os.File
+	c.c.hook = func(point string) {
+		switch point {
+		case "staged":
+			put(t, c.dir, file, "mine\n")
+		case "swapped":
+			f, err := os.OpenFile(filepath.Join(c.dir, file), os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = f
+		}
+	}
+	if _, err := c.replace(c.master); !errors.Is(err, ErrUnknownContent) {
+		t.Fatal(err)
+	}
+	wantText(t, filepath.Join(c.dir, file), "mine\n")
+	if _, err := held.WriteString("typed later\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := c.c.Kept(t.Context())
+	if err != nil || len(kept) != 1 || !kept[0].Changed || !strings.Contains(read(t, kept[0].File), "typed later\n") {
+		t.Errorf("%+v %v", kept, err)
+	}
+}
+
 func TestDeletionAndCreation(t *testing.T) { // D-22
 	c := newConflict(t)
 	if o, err := c.replace(Entry{}); err != nil || o != Took {
