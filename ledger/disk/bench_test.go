@@ -99,7 +99,7 @@ func BenchmarkAppendBatches(b *testing.B) {
 // each as given.
 func baseline(b *testing.B, sync bool, keys int) {
 	s := &Store{o: Options{Dir: b.TempDir(), Compactors: 2}}
-	db, err := badger.Open(s.badger().WithSyncWrites(sync))
+	db, err := badger.Open(s.badger().WithNumCompactors(2).WithSyncWrites(sync))
 	if err != nil {
 		b.Fatal(err)
 	}

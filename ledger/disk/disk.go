@@ -50,7 +50,7 @@ const (
 type Options struct {
 	Dir        string
 	InMemory   bool   // nothing on disk; for simulations
-	Compactors int    // 0, or at least 2; a compactor's ticker is dear in virtual time
+	Compactors int    // 0: tables are never merged, for short lives and virtual time; else they are as they come
 	MinFree    uint64 // bytes that must be free to write; 0: 256 MiB
 	// Free tells how many bytes a directory's file system can still take, and whether that is known; nil
 	// asks the system. It is called from several goroutines.
@@ -70,12 +70,15 @@ type Store struct {
 	failed    error // why nothing more is written; the writer's own
 	owed      bool  // what a low disk kept the start from doing, and the writer does first
 
-	jobs    chan job
-	tasks   chan func() // run by the writer, between two groups
-	closing chan struct{}
-	done    chan struct{}
-	once    sync.Once
-	closed  error // what Close answers, from once on
+	jobs     chan job
+	tasks    chan func() // run by the writer, between two groups
+	closing  chan struct{}
+	done     chan struct{}
+	growth   chan struct{} // to the merger
+	merged   chan struct{} // closed when the merger has ended
+	unmerged int           // bytes written since it was told; the writer's own
+	once     sync.Once
+	closed   error // what Close answers, from once on
 
 	gate    sync.Mutex // guards shut, and the first Add of readers
 	shut    bool
@@ -96,7 +99,7 @@ type Store struct {
 func Open(o Options) (*Store, error) {
 	s := &Store{
 		o: o, jobs: make(chan job, 256), tasks: make(chan func()), done: make(chan struct{}),
-		closing: make(chan struct{}), books: map[ledger.TID]*book{}, unlock: func() {},
+		growth: make(chan struct{}, 1), merged: make(chan struct{}), closing: make(chan struct{}), books: map[ledger.TID]*book{}, unlock: func() {},
 	}
 	if err := s.open(); err != nil {
 		s.unlock()
@@ -114,6 +117,11 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("open ledger %s: %w", o.Dir, err)
 	}
 	go s.write()
+	if o.Compactors > 0 {
+		go s.merge()
+	} else {
+		close(s.merged)
+	}
 	return s, nil
 }
 
@@ -142,7 +150,7 @@ func (s *Store) badger() badger.Options {
 	}
 	return badger.DefaultOptions(dir).WithInMemory(s.o.InMemory).WithLogger(nil).WithSyncWrites(!s.o.InMemory).
 		WithMemTableSize(memTableBytes).WithNumMemtables(2).WithBaseTableSize(2 << 20).
-		WithNumLevelZeroTables(2).WithNumLevelZeroTablesStall(6).WithNumCompactors(s.o.Compactors).
+		WithNumLevelZeroTables(mergeTables).WithNumLevelZeroTablesStall(6).WithNumCompactors(0).
 		WithBlockCacheSize(4 << 20).WithIndexCacheSize(4 << 20).WithCompression(options.Snappy).
 		WithValueLogFileSize(valueLogBytes).WithValueThreshold(1 << 20).
 		WithChecksumVerificationMode(options.OnBlockRead).WithBypassLockGuard(ownLock).
@@ -225,6 +233,7 @@ func (s *Store) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
 		<-s.done
+		<-s.merged
 		s.gate.Lock()
 		s.shut = true
 		s.gate.Unlock()

@@ -211,5 +211,8 @@ func (s *Store) transact(group []job) ([][]Outcome, error) {
 		return nil, err
 	}
 	s.learn(&w)
+	for _, j := range group {
+		s.grown(j.batch.bytes())
+	}
 	return out, nil
 }
