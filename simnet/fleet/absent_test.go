@@ -99,6 +99,9 @@ func (p *story) restart(t *testing.T, c *Computer) {
 }
 
 func TestRestartsInTheMiddleChangeNothing(t *testing.T) { // P15, P21, case 40
+	if testing.Short() {
+		t.Skip("nine restarts")
+	}
 	play(t, node.Timers{}, func(t *testing.T, p *story) {
 		restart := func() {
 			for _, c := range p.Computers[:3] {
