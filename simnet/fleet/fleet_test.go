@@ -51,6 +51,7 @@ func play(t *testing.T, timers node.Timers, tell func(t *testing.T, f *story)) {
 		p.desktop.Open()
 		p.join(p.laptop)
 		p.join(p.tablet)
+		p.Until("the laptop and the tablet meet, which only the desktop knows both", time.Minute, time.Second, p.Met)
 		tell(t, p)
 	})
 }
