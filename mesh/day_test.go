@@ -53,3 +53,36 @@ func TestAProcessThatWasAwayForADayCatchesUpAtItsStart(t *testing.T) { // P24
 		t.Logf("caught up after %v", c.heard(2, 48, 10*time.Second))
 	})
 }
+
+func TestTenComputersHearEverythingThroughADay(t *testing.T) { // P24
+	if testing.Short() {
+		t.Skip("a virtual day of ten computers")
+	}
+	virtual.Test(t, func(t *testing.T) {
+		const n = 10
+		c := calmTown(t, n)
+		var pens []*pen
+		for _, id := range c.ids {
+			pens = append(pens, newPen(id, ledger.TID{7}))
+		}
+
+		for hour := range 24 {
+			lid, who := c.host(hour%n), (hour+1)%n
+			if hour%4 == 0 {
+				c.net.Unplug(lid)
+			}
+			<-time.After(time.Hour)
+			c.say(who, pens[who], true)
+			c.net.Plug(lid)
+		}
+
+		var slowest time.Duration
+		for i := range n {
+			slowest = max(slowest, c.heard(i, 24, 15*time.Minute))
+		}
+		t.Logf("the slowest had everything %v after the day", slowest)
+		if mib := c.net.Carried() >> 20; mib > 20 {
+			t.Errorf("the day cost %d MiB", mib)
+		}
+	})
+}

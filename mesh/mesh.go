@@ -116,6 +116,7 @@ type Mesh struct {
 	up        map[ledger.Device]bool                 // whose PeerUp was told
 	former    map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs     map[ledger.Device][]ma.Multiaddr
+	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
 	answers   map[ledger.Device]int // exchanges that each peer began and that run
 	asked     map[ledger.TID]bool
@@ -155,7 +156,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
-		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{},
+		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -170,6 +171,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m.host.SetStreamHandler(syncProtocol, m.members(m.answerSync))
 	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
 	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
+	m.host.SetStreamHandler(whereProtocol, m.members(m.answerWhere))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
 	m.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { m.connected(conn) },

@@ -65,9 +65,11 @@ func (m *Mesh) greet(conn network.Conn, d ledger.Device) {
 	}
 	if conn.Stat().Direction == network.DirInbound {
 		m.tellUp(d) // it wanted to come, and was let in
+		m.askWhere(d)
 		return
 	}
 	m.catchUp(d)
+	m.askWhere(d)
 	if m.pause(2*m.c.Heartbeat) == nil {
 		m.catchUp(d)
 	}

@@ -20,7 +20,8 @@ type town struct {
 	net       *memnet.Net
 	heartbeat time.Duration // 0 is the mesh's own
 	syncEvery time.Duration
-	wall      func() time.Time // of who is opened next; nil is right
+	wall      func() time.Time    // of who is opened next; nil is right
+	knows     func(i, j int) bool // whether i knows j's address; nil: everybody does
 }
 
 // newTown starts n computers in the bubble of a test and lets them find each other.
@@ -55,9 +56,14 @@ func (c *town) host(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0,
 func (c *town) peers(i int) []Peer {
 	var out []Peer
 	for j, id := range c.ids {
-		if j != i {
-			out = append(out, Peer{id.Device(), []string{fmt.Sprintf("/ip4/%s/tcp/4001", c.host(j))}})
+		if j == i {
+			continue
 		}
+		p := Peer{Device: id.Device()}
+		if c.knows == nil || c.knows(i, j) {
+			p.Addrs = []string{fmt.Sprintf("/ip4/%s/tcp/4001", c.host(j))}
+		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -55,7 +55,7 @@ func TestAMainComputerThatIsCutOffDelaysNoInterim(t *testing.T) { // P18, P24, L
 	})
 }
 
-func TestAMainComputerThatNeverReturnsStopsAtTheInterim(t *testing.T) { // P15, P18, P24, L2, L3
+func TestAMainComputerThatNeverReturnsStopsAtTheInterimUntilAPersonTakesOver(t *testing.T) { // P15, P18, P24, L2, L3, case 21
 	if testing.Short() {
 		t.Skip("a virtual day")
 	}
@@ -72,17 +72,22 @@ func TestAMainComputerThatNeverReturnsStopsAtTheInterim(t *testing.T) { // P15, 
 		}
 		<-time.After(26 * time.Hour)
 
-		if err := p.Holds(p.tablet.Checkout); err != nil {
-			t.Error(err)
-		}
-		if err := p.Untouched(p.laptop.Checkout); err != nil {
-			t.Error(err)
+		for _, err := range []error{p.Holds(p.tablet.Checkout), p.Untouched(p.laptop.Checkout)} {
+			if err != nil {
+				t.Error(err)
+			}
 		}
 		if writes := p.Writes(); writes != "" {
 			t.Errorf("GitHub was written without an approval: %s", writes)
 		}
-		if !p.laptop.Card("C2") {
-			t.Error("the finished work does not wait for its person")
+		p.tablet.TakeMain()
+		p.Until("the tablet publishes", 3*time.Hour, 10*time.Second, func() bool {
+			p.Approve()
+			return p.All(p.ref, "final")
+		})
+		p.Until("the tablet adopts", time.Hour, time.Minute, func() bool { return p.Adopted(p.tablet.Checkout) == nil })
+		if err := p.Published(); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -99,6 +104,9 @@ func (p *story) restart(t *testing.T, c *Computer) {
 }
 
 func TestRestartsInTheMiddleChangeNothing(t *testing.T) { // P15, P21, case 40
+	if testing.Short() {
+		t.Skip("nine restarts")
+	}
 	play(t, node.Timers{}, func(t *testing.T, p *story) {
 		restart := func() {
 			for _, c := range p.Computers[:3] {

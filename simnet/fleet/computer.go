@@ -177,6 +177,21 @@ func (c *Computer) Phase(ref string) string {
 	return ""
 }
 
+// connections counts the computers that this one is connected with.
+func (c *Computer) connections() (n int) {
+	c.f.t.Helper()
+	s, err := c.client.Status()
+	if err != nil {
+		c.f.t.Fatal(err)
+	}
+	for _, p := range s.Peers {
+		if p.Connected {
+			n++
+		}
+	}
+	return n
+}
+
 // Thread is a pull request's conversation as the computer shows it.
 func (c *Computer) Thread(ref string) api.Thread {
 	c.f.t.Helper()

@@ -80,6 +80,23 @@ func (f *Fleet) All(ref, phase string) bool {
 	return true
 }
 
+// Met reports whether all computers that run are connected with each other.
+func (f *Fleet) Met() bool {
+	f.t.Helper()
+	running := 0
+	for _, c := range f.Computers {
+		if c.Running() {
+			running++
+		}
+	}
+	for _, c := range f.Computers {
+		if c.Running() && c.connections() != running-1 {
+			return false
+		}
+	}
+	return true
+}
+
 // Until lets virtual time pass until something holds, at most for a while, and returns how long it took. It
 // looks every step.
 func (f *Fleet) Until(what string, most, step time.Duration, holds func() bool) time.Duration {

@@ -29,7 +29,7 @@ func calm() node.Timers {
 // slow lets a day pass with few looks at what does not change. The deadlines are the contract's.
 func slow() node.Timers {
 	d := func(d time.Duration) node.Duration { return node.Duration{Duration: d} }
-	return node.Timers{Scan: d(6 * time.Hour), Look: d(2 * time.Hour), Idle: d(30 * time.Minute), Master: d(6 * time.Hour), SyncEvery: d(5 * time.Minute)}
+	return node.Timers{Scan: d(12 * time.Hour), Look: d(12 * time.Hour), Idle: d(2 * time.Hour), Master: d(12 * time.Hour), SyncEvery: d(5 * time.Minute)}
 }
 
 // play sets the scene and tells a story on it. The three run and are paired.
@@ -51,6 +51,7 @@ func play(t *testing.T, timers node.Timers, tell func(t *testing.T, f *story)) {
 		p.desktop.Open()
 		p.join(p.laptop)
 		p.join(p.tablet)
+		p.Until("the laptop and the tablet meet, which only the desktop knows both", time.Minute, time.Second, p.Met)
 		tell(t, p)
 	})
 }
@@ -124,7 +125,7 @@ func TestALidClosedForADayCatchesUpAndAdopts(t *testing.T) { // P20, P24
 		}
 		p.tablet.Plug()
 
-		took := p.Until("the tablet adopts and the conversation is over", time.Hour, 10*time.Second, p.closed)
+		took := p.Until("the tablet adopts and the conversation is over", 3*time.Hour, 10*time.Second, p.closed)
 		p.check(t)
 		t.Logf("over %v after the lid was opened", took)
 	})
