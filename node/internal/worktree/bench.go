@@ -67,8 +67,9 @@ func (b *bench) close() error {
 // identity is the person's own, as git would put it on a commit here, else parley's.
 func (c *Checkout) identity(ctx context.Context) []string {
 	name, email := "parley", "parley@localhost"
-	if said, err := c.git.line(ctx, "var", "GIT_AUTHOR_IDENT"); err == nil { // "A Name <mail> seconds zone"
-		if n, rest, ok := strings.Cut(said, " <"); ok && n != "" {
+	ask := call{args: []string{"var", "GIT_AUTHOR_IDENT"}, config: []string{"user.useConfigOnly=true"}} // git must not guess
+	if said, err := c.git.must(ctx, ask); err == nil {                                                  // "A Name <mail> seconds zone"
+		if n, rest, ok := strings.Cut(string(said), " <"); ok && n != "" {
 			if e, _, ok := strings.Cut(rest, ">"); ok {
 				name, email = n, e
 			}

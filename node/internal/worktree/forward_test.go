@@ -151,10 +151,10 @@ func TestMasterStaysWhereItWouldLoseSomething(t *testing.T) { // P0, D-10
 			git(t, f.dir, "checkout", "-q", "--detach")
 		}, tip, "not on GitHub"},
 		"rewritten at GitHub": {func(t *testing.T, f *fixture) { git(t, f.dir, "reset", "-q", "--hard", string(dropped)) }, tip, "rewritten"},
-		"a symbolic link": {func(*testing.T, *fixture) {}, link, "symbolic link link"},
-		"a submodule":     {func(*testing.T, *fixture) {}, sub, "submodule sub"},
-		"an odd name":     {func(*testing.T, *fixture) {}, odd, "a:b"},
-		"no local branch": {func(t *testing.T, f *fixture) { git(t, f.dir, "branch", "-m", "x") }, tip, "no local branch"},
+		"a symbolic link":     {func(*testing.T, *fixture) {}, link, "symbolic link link"},
+		"a submodule":         {func(*testing.T, *fixture) {}, sub, "submodule sub"},
+		"an odd name":         {func(*testing.T, *fixture) {}, odd, "a:b"},
+		"no local branch":     {func(t *testing.T, f *fixture) { git(t, f.dir, "branch", "-m", "x") }, tip, "no local branch"},
 		"checked out in a linked working tree": {func(t *testing.T, f *fixture) {
 			git(t, f.dir, "checkout", "-q", "-b", "x")
 			git(t, f.dir, "worktree", "add", "-q", f.dir+"-linked", "master")
