@@ -83,6 +83,48 @@ func TestWorkDuringTheTestIsTestedToo(t *testing.T) { // P0, S2
 	}
 }
 
+// A turn of an agent is dear: what was settled is not asked for again because the person wrote to another file.
+func TestASettledConflictIsNotAskedForAgain(t *testing.T) { // P0, P21
+	h, old, tip := shared(t)
+	for _, committed := range []bool{false, true} {
+		f := newFixture(t, h, old)
+		put(t, f.dir, "a", longText+"mine\n")
+		if committed {
+			git(t, f.dir, "commit", "-qam", "mine")
+		}
+		put(t, f.dir, "b", "mine\n"+longText)
+		r := f.request(tip)
+		turns, tests := 0, 0
+		r.Settle = func(_ context.Context, s Settling) (OID, error) {
+			turns++
+			put(t, s.Scratch.Dir, "a", longText+"both\n")
+			put(t, s.Scratch.Dir, "also", "new\n")
+			put(t, s.Scratch.Dir, "same", "")
+			git(t, s.Scratch.Dir, "add", "-A")
+			git(t, s.Scratch.Dir, "commit", "-qm", "settled")
+			return OID(git(t, s.Scratch.Dir, "rev-parse", "HEAD")), nil
+		}
+		r.Test = func(_ context.Context, dir string) error {
+			if tests++; tests == 1 {
+				put(t, f.dir, "b", "more\nmine\n"+longText)
+			}
+			wantText(t, filepath.Join(dir, "a"), longText+"both\n")
+			return nil
+		}
+		res, err := f.c.SyncMaster(t.Context(), f.m, r)
+		if err != nil || !res.Moved || turns != 1 || tests != 2 || !slices.Equal(res.Settled, []string{"a"}) {
+			t.Fatalf("%+v %v, %d turns, %d tests", res, err, turns, tests)
+		}
+		wantText(t, filepath.Join(f.dir, "a"), longText+"both\n")
+		wantText(t, filepath.Join(f.dir, "b"), "more\nmine\n"+longText+"theirs\n")
+		wantText(t, filepath.Join(f.dir, "also"), "new\n")
+		if _, err := os.Stat(filepath.Join(f.dir, "same")); err == nil {
+			t.Error("the settled deletion was not taken")
+		}
+		f.nothingLeft(t)
+	}
+}
+
 func TestAThreadThatBeginsDuringTheTestHoldsItsFile(t *testing.T) { // P0, P18
 	h, old, tip := shared(t)
 	f := newFixture(t, h, old)

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,6 +140,25 @@ func TestAfterACrashThePersonMayGoElsewhere(t *testing.T) { // P0, D-10
 	res, err := f.c.Undo(t.Context(), ops[0].ID)
 	if err != nil || len(res.Restored) != 5 || git(t, f.dir, "status", "--porcelain") != "" {
 		t.Errorf("undo: %+v %v", res, err)
+	}
+}
+
+func TestASyncThatWasOnlyNotToldIsComplete(t *testing.T) { // P0
+	h, old, tip := shared(t)
+	f := newFixture(t, h, old)
+	crashes(t, f.child(tip, "ref", 1))
+	if err := os.Remove(filepath.Join(f.dir, ".git/index.lock")); err != nil { // the person takes it for a dead git's
+		t.Fatal(err)
+	}
+	commitAll(t, f.dir, tree{"mine": "m\n"})
+	before := f.whole(t)
+	f.c = openCheckout(t, f.dir)
+	ops := f.operations(t)
+	if len(ops) != 1 || ops[0].Unended || ops[0].To != tip || f.whole(t) != before {
+		t.Fatalf("%+v", ops)
+	}
+	if undone := f.undo(t, ops[0].ID); undone.Why == "" || f.whole(t) != before {
+		t.Errorf("%+v", undone)
 	}
 }
 
