@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// A crash is a real one: this test binary runs a fast-forward as a child process, which ends itself, without any
-// cleaning up, at the nth passing of a point, or is killed from outside.
+// A crash is a real one: this test binary runs a sync, an undo or a restoring as a child process, which ends itself,
+// without any cleaning up, at the nth passing of a point, or is killed from outside.
 const crashVariable = "PARLEY_TEST_CRASH"
 
 func TestMain(m *testing.M) {
 	if task := os.Getenv(crashVariable); task != "" {
-		if err := crashingForward(strings.Split(task, "\n")); err != nil {
+		if err := crashing(strings.Split(task, "\n")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -30,51 +30,70 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crashingForward runs with {checkout, mirror, tip, point, n}.
-func crashingForward(task []string) error {
+// crashing runs with {checkout, mirror, what, object, point, n}. The checkout is not healed when it is opened, so
+// that the healing can crash too.
+func crashing(task []string) error {
 	ctx := context.Background()
-	m, err := OpenMirror(ctx, Git{}, task[1], Remote{URL: "https://example.invalid/r"})
+	c, err := locate(ctx, Git{}, Git{}.theirs(task[0]))
 	if err != nil {
 		return err
 	}
-	c, err := OpenCheckout(ctx, Git{}, task[0])
-	if err != nil {
-		return err
-	}
-	left, err := strconv.Atoi(task[4])
+	left, err := strconv.Atoi(task[5])
 	if err != nil {
 		return err
 	}
 	c.hook = func(point string) {
-		if point == task[3] {
+		if point == task[4] {
 			if left--; left == 0 {
 				os.Exit(3)
 			}
 		}
 	}
-	_, err = c.SyncMaster(ctx, m, SyncRequest{Base: "master", Tip: OID(task[2])})
+	switch task[2] {
+	case "undo":
+		_, err = c.Undo(ctx, task[3])
+		return err
+	case "restore":
+		_, err = c.Restore(ctx, task[3])
+		return err
+	}
+	m, err := OpenMirror(ctx, Git{}, task[1], Remote{URL: "https://example.invalid/r"})
+	if err != nil {
+		return err
+	}
+	_, err = c.SyncMaster(ctx, m, SyncRequest{Base: "master", Tip: OID(task[3])})
 	return err
 }
 
 func (f *fixture) child(tip OID, point string, n int) *exec.Cmd {
+	return f.childTo("sync", string(tip), point, n)
+}
+
+func (f *fixture) childTo(what, object, point string, n int) *exec.Cmd {
 	cmd := exec.CommandContext(f.t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), crashVariable+"="+strings.Join([]string{f.dir, f.m.dir, string(tip), point, strconv.Itoa(n)}, "\n"))
+	cmd.Env = append(os.Environ(), crashVariable+"="+strings.Join([]string{f.dir, f.m.dir, what, object, point, strconv.Itoa(n)}, "\n"))
 	return cmd
+}
+
+// crashes runs a child that must crash.
+func crashes(t *testing.T, child *exec.Cmd) {
+	t.Helper()
+	out, err := child.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
+		t.Fatalf("the child did not crash: %v %s", err, out)
+	}
 }
 
 func TestACrashAtAnyPointIsHealedByRunningAgain(t *testing.T) { // P0, D-22
 	h, old, tip := advance(t)
 	m := h.mirror()
-	points := map[string]int{"brought": 1, "staged": 5, "swapped": 5, "noted": 5, "kept": 5, "file": 4, "files": 1, "locked": 1, "draft": 1, "aside": 1, "index": 1, "ref": 1}
+	points := map[string]int{"brought": 1, "staged": 5, "swapped": 5, "noted": 5, "kept": 5, "told": 1, "file": 4, "files": 1, "locked": 1, "draft": 1, "aside": 1, "index": 1, "ref": 1}
 	for point, times := range points {
 		for n := 1; n <= times; n++ {
 			t.Run(fmt.Sprint(point, n), func(t *testing.T) {
 				f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
 				t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-				err := f.child(tip, point, n).Run()
-				if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
-					t.Fatalf("the child did not get to %s: %v", point, err)
-				}
+				crashes(t, f.child(tip, point, n))
 				f.healed(t, old, tip)
 			})
 		}

@@ -67,8 +67,8 @@ func (c *Checkout) healIndexLock(ctx context.Context) error {
 		return err
 	}
 	base, tip, own := c.ownIndexLock()
-	if !own {
-		return nil
+	if !own { // not ours any more, so neither is the index
+		return removeAny(c.gitFile(newIndex), c.gitFile(newIndex+".lock"), c.gitFile(oldIndex))
 	}
 	at, err := c.LocalBranch(ctx, base)
 	if err != nil {

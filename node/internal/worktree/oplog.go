@@ -300,7 +300,9 @@ func (c *Checkout) healOperation(ctx context.Context, j *journal) error {
 	if err != nil {
 		return err
 	}
-	if at == j.head.To {
+	if moved, err := c.wentTo(ctx, j.head, at); err != nil {
+		return err
+	} else if moved {
 		return j.end(true)
 	}
 	st, err := c.State(ctx)
@@ -313,6 +315,22 @@ func (c *Checkout) healOperation(ctx context.Context, j *journal) error {
 		return j.leave()
 	}
 	return c.rollBack(ctx, st, j)
+}
+
+// wentTo: the branch was moved, and stands there or has gone on from there.
+func (c *Checkout) wentTo(ctx context.Context, h opHead, at OID) (bool, error) {
+	if at == h.To || at == h.From || at == "" {
+		return at == h.To, nil
+	}
+	has, err := c.git.hasCommit(ctx, h.To)
+	if err != nil || !has {
+		return false, err
+	}
+	back, err := c.git.isAncestor(ctx, h.To, h.From) // then its being an ancestor proves nothing
+	if err != nil || back {
+		return false, err
+	}
+	return c.git.isAncestor(ctx, h.To, at)
 }
 
 // leave ends an operation in whose middle the person went elsewhere: the files are theirs now.

@@ -221,6 +221,9 @@ func (r *replacement) gone(err error) error {
 	if odd, is := errors.AsType[oddError](err); is {
 		return fmt.Errorf("%w: it is %s", ErrRefused, Oddity(odd))
 	}
+	if errors.Is(err, fs.ErrNotExist) && r.was.Work.Absent() {
+		return fmt.Errorf("%w: a file stands where its directory would be", ErrRefused)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: it went away in the last moment", ErrUnknownContent)
 	}

@@ -38,8 +38,11 @@ func (c *Checkout) keptBytes(name string) (body []byte, e Entry, gone bool, err 
 		body = []byte{}
 	}
 	e = Entry{Mode: note.Mode, OID: note.Blob}
-	if e.Absent() { // nobody knew it
-		e = Entry{Mode: c.workMode(fi, Entry{}, Entry{}), OID: c.blobID(body)}
+	if e.Mode == "" { // nobody knew it
+		e.Mode = c.workMode(fi, Entry{}, Entry{})
+	}
+	if e.Absent() || sumOf(body) != note.Displaced {
+		e.OID = c.blobID(body)
 	}
 	return body, e, false, nil
 }

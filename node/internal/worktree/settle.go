@@ -16,6 +16,14 @@ func (s *syncing) settle(ctx context.Context, head, theirs OID, v Verdict, why s
 		return "", err
 	}
 	s.res.Conflicts, s.res.Own = paths, ownID(have, "")
+	other, err := s.seen().Entries(ctx, theirs, paths)
+	if err != nil {
+		return "", err
+	}
+	conflict := s.res.Own + ownID(other, "")
+	if entries, known := s.settled[conflict]; known { // in a round that ended for another reason
+		return s.asSettled(ctx, v.Tree, paths, entries)
+	}
 	if s.r.Settle == nil {
 		return "", s.unsettled(why)
 	}
@@ -23,7 +31,7 @@ func (s *syncing) settle(ctx context.Context, head, theirs OID, v Verdict, why s
 	if err != nil {
 		return "", err
 	}
-	tree, err := s.settleIn(ctx, scratch, theirs, v)
+	entries, err := s.settleIn(ctx, scratch, theirs, v)
 	if gone := scratch.Close(); err == nil {
 		err = gone
 	}
@@ -35,9 +43,15 @@ func (s *syncing) settle(ctx context.Context, head, theirs OID, v Verdict, why s
 	case err != nil:
 		return "", err
 	}
+	s.settled[conflict] = entries
+	return s.asSettled(ctx, v.Tree, paths, entries)
+}
+
+// asSettled is what git laid out with the settled entries in it.
+func (s *syncing) asSettled(ctx context.Context, laid OID, paths []string, entries map[string]Entry) (OID, error) {
 	s.res.Settled = append(s.res.Settled, paths...)
 	s.res.Conflicts, s.res.Own = nil, ""
-	return tree, nil
+	return s.b.treeWith(ctx, laid, entries)
 }
 
 // unsettled ends the sync: own copies stay, visibly.
@@ -70,48 +84,54 @@ func (v Verdict) paths() []string {
 	return slices.Compact(list)
 }
 
-// settleIn hands the merge over and takes the result to the bench.
-func (s *syncing) settleIn(ctx context.Context, scratch *Scratch, theirs OID, v Verdict) (OID, error) {
+// settleIn hands the merge over and takes the result to the bench: all that differs from what git laid out.
+func (s *syncing) settleIn(ctx context.Context, scratch *Scratch, theirs OID, v Verdict) (map[string]Entry, error) {
 	if err := scratch.SetIdentity(ctx, "parley", "parley@localhost"); err != nil {
-		return "", err
+		return nil, err
 	}
 	if _, err := scratch.StartMerge(ctx, theirs); err != nil {
-		return "", err
+		return nil, err
 	}
 	commit, err := s.r.Settle(ctx, Settling{
 		Scratch: scratch, Head: scratch.head, Theirs: theirs, Files: v.Files, Paths: s.res.Conflicts, Own: s.res.Own,
 	})
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errUnsettled, err)
+		return nil, fmt.Errorf("%w: %w", errUnsettled, err)
 	}
 	if err := s.b.take(ctx, scratch, commit, scratch.head, theirs); err != nil {
-		return "", fmt.Errorf("%w: %w", errUnsettled, err)
+		return nil, fmt.Errorf("%w: %w", errUnsettled, err)
 	}
-	if err := s.check(ctx, scratch.head, theirs, v.Tree, commit); err != nil {
-		return "", err
+	differ, err := s.check(ctx, scratch.head, theirs, v.Tree, commit)
+	if err != nil {
+		return nil, err
 	}
-	return s.b.tree(ctx, commit)
+	entries := map[string]Entry{}
+	for _, ch := range differ {
+		entries[ch.path] = ch.new
+	}
+	return entries, nil
 }
 
-// check judges what came back: it must contain both sides, settle every conflict and leave held paths alone.
-func (s *syncing) check(ctx context.Context, head, theirs, laid, commit OID) error {
+// check judges what came back: it must contain both sides, settle every conflict and leave held paths alone. It
+// returns what differs from what git laid out.
+func (s *syncing) check(ctx context.Context, head, theirs, laid, commit OID) ([]change, error) {
 	for _, side := range []OID{head, theirs} {
 		grown, err := s.b.git.isAncestor(ctx, side, commit)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !grown {
-			return fmt.Errorf("%w: the result is %w of %s", errUnsettled, ErrNotDescendant, side)
+			return nil, fmt.Errorf("%w: the result is %w of %s", errUnsettled, ErrNotDescendant, side)
 		}
 	}
 	differ, err := s.b.git.changes(ctx, laid, commit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	paths := slices.Clone(s.res.Conflicts)
 	for _, ch := range differ {
 		if s.hold(ch.path) {
-			return fmt.Errorf("%w: the result changes %s, which a thread holds", errUnsettled, ch.path)
+			return nil, fmt.Errorf("%w: the result changes %s, which a thread holds", errUnsettled, ch.path)
 		}
 		if !slices.Contains(paths, ch.path) {
 			paths = append(paths, ch.path)
@@ -119,10 +139,10 @@ func (s *syncing) check(ctx context.Context, head, theirs, laid, commit OID) err
 	}
 	marked, err := s.seen().HasMarkers(ctx, commit, paths, head, theirs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(marked) > 0 {
-		return fmt.Errorf("%w: conflict markers are left in %q", errUnsettled, marked)
+		return nil, fmt.Errorf("%w: conflict markers are left in %q", errUnsettled, marked)
 	}
-	return nil
+	return differ, nil
 }

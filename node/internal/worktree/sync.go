@@ -77,18 +77,37 @@ func (c *Checkout) SyncMaster(ctx context.Context, m *Mirror, r SyncRequest) (Sy
 	if err := c.pruneDaily(ctx, time.Now()); err != nil {
 		return SyncResult{}, fmt.Errorf("sync %s: %w", r.Base, err)
 	}
+	res, err := c.syncMaster(ctx, m, r)
+	if err != nil {
+		return res, fmt.Errorf("sync %s: %w", r.Base, err)
+	}
+	return res, nil
+}
+
+func (c *Checkout) syncMaster(ctx context.Context, m *Mirror, r SyncRequest) (res SyncResult, err error) {
+	var b *bench
+	defer func() {
+		if b != nil {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	settled := map[string]map[string]Entry{}
 	const rounds = 4 // a person may write to a file between the look at it and the end
 	for range rounds {
-		s := &syncing{c: c, m: m, r: r, own: map[string]Entry{}, looked: map[string]Three{}, stays: map[string]bool{}}
+		s := &syncing{
+			c: c, m: m, r: r, b: b, settled: settled,
+			own: map[string]Entry{}, looked: map[string]Three{}, stays: map[string]bool{},
+		}
 		again, err := s.round(ctx)
+		b = s.b
 		if err != nil && !errors.Is(err, errStop) {
-			return s.res, fmt.Errorf("sync %s: %w", r.Base, err)
+			return s.res, err
 		}
 		if !again {
 			return s.res, nil
 		}
 	}
-	return SyncResult{}, fmt.Errorf("sync %s: %w: its files are being written all the time", r.Base, ErrBusy)
+	return SyncResult{}, fmt.Errorf("%w: its files are being written all the time", ErrBusy)
 }
 
 // pruneDaily ends the time of what was kept 90 days ago (D-22).
@@ -118,11 +137,12 @@ type syncing struct {
 	merged OID      // the commit that the branch goes to
 	moves  []change // what differs between the two
 
-	looked   map[string]Three // every path that was looked at
-	stays    map[string]bool  // paths that are not written: held, or not part of this checkout
-	own      map[string]Entry // what the person has there, uncommitted
-	combined OID              // tree of merged with the own edits
-	steps    []change         // from the working files to combined
+	looked   map[string]Three            // every path that was looked at
+	stays    map[string]bool             // paths that are not written: held, or not part of this checkout
+	own      map[string]Entry            // what the person has there, uncommitted
+	settled  map[string]map[string]Entry // what earlier rounds settled, by conflict
+	combined OID                         // tree of merged with the own edits
+	steps    []change                    // from the working files to combined
 	staged   []stagedMove
 	res      SyncResult
 }
@@ -143,11 +163,6 @@ func (s *syncing) round(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	release()
-	defer func() {
-		if s.b != nil {
-			err = errors.Join(err, s.b.close())
-		}
-	}()
 	for _, step := range []func(context.Context) error{s.stand, s.join, s.look, s.combine, s.test} {
 		if err := step(ctx); err != nil {
 			return false, err

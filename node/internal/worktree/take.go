@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // take brings the combination into the checkout: files, index, branch. Again says that somebody has written to a
@@ -168,7 +169,7 @@ func (s *syncing) failed(ctx context.Context, j *journal, why error) (again bool
 	switch {
 	case on && errors.Is(why, ErrUnknownContent):
 		return true, nil
-	case on && errors.Is(why, ErrRefused):
+	case on && (errors.Is(why, ErrRefused) || errors.Is(why, fs.ErrPermission)):
 		s.keep(at.path, oneLine(at.err.Error())+".")
 		return false, s.stop("Some files cannot be written here.")
 	}
@@ -182,12 +183,12 @@ func (c *Checkout) rollBack(ctx context.Context, st CheckoutState, j *journal) e
 		return err
 	}
 	for i := len(j.steps) - 1; i >= 0; i-- {
-		_, why, err := c.takeBack(ctx, st, j.steps[i], "")
-		if err != nil {
+		_, _, err := c.takeBack(ctx, st, j.steps[i], "")
+		// What cannot be written stays as it is too: nothing may keep a checkout from being used.
+		if err != nil && (errors.Is(err, ErrBusy) || stopped(ctx) != nil) {
 			return fmt.Errorf("%s: %w", j.steps[i].Path, err)
 		}
 		c.at("back")
-		_ = why // it stays
 	}
 	return removeAny(j.file(openOp))
 }
