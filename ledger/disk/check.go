@@ -21,7 +21,8 @@ type Report struct {
 }
 
 // Check holds heads, index and families against the records, and mends what differs. Records themselves
-// are never changed; bytes that cannot be read as the record of their key are set aside. Writers wait
+// are never changed; bytes that cannot be read as the record of their key, or that its author did not
+// sign, are set aside, and the next catch-up brings the record again. Writers wait
 // meanwhile, and about 100 bytes of memory are taken for each record. An error says that a file is
 // damaged, and then nothing was mended: the next start moves the database aside.
 func (s *Store) Check() (Report, error) {
@@ -35,7 +36,7 @@ func (s *Store) Check() (Report, error) {
 			to <- answer{err: fmt.Errorf("check ledger: %w: the next start moves it aside and begins anew", err)}
 			return
 		}
-		r, err := s.mend()
+		r, err := s.mend(true)
 		to <- answer{r, err}
 	}
 	select {
@@ -146,6 +147,7 @@ type fix struct{ key, value []byte }
 // checking is one check in progress.
 type checking struct {
 	s        *Store
+	deep     bool // signatures are verified too
 	report   Report
 	fixes    []fix
 	at       line
@@ -164,14 +166,14 @@ type place struct {
 	seq  uint64
 }
 
-// mend holds the derived side against the records.
-func (s *Store) mend() (Report, error) {
+// mend holds the derived side against the records, and in a deep one each record against its signature.
+func (s *Store) mend(deep bool) (Report, error) {
 	if !s.o.InMemory {
 		if err := s.room(); err != nil {
 			return Report{}, err
 		}
 	}
-	k := &checking{s: s, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}, ids: map[ledger.ID]place{}}
+	k := &checking{s: s, deep: deep, families: map[ledger.TID]ledger.Family{}, heads: map[string][]byte{}, ids: map[ledger.ID]place{}}
 	var fault error
 	for key, wire := range s.each([]byte{prefixRecord}, &fault) {
 		k.record(key, wire)
@@ -192,7 +194,7 @@ func (s *Store) mend() (Report, error) {
 func (k *checking) record(key, wire []byte) {
 	l, seq, id, ok := recordPlace(key)
 	r, err := ledger.Parse(wire)
-	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq {
+	if !ok || err != nil || r.ID != id || lineOf(r) != l || r.Seq != seq || k.deep && forged(r) {
 		k.report.Unreadable++
 		k.fixes = append(k.fixes, fix{slices.Concat([]byte{prefixAside}, key), wire}, fix{key: key})
 		return // its index entry goes too, else it would count as known and never come again

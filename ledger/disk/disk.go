@@ -176,7 +176,7 @@ func (s *Store) begin() error {
 		return s.db.Update(func(txn *badger.Txn) error { return txn.Delete(metaKey(cleanName)) })
 	}
 	if !s.sound() {
-		_, err = s.mend()
+		_, err = s.mend(false)
 	}
 	return err
 }
