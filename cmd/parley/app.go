@@ -222,6 +222,8 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		c.RunE = a.scan
 	case "doctor":
 		c.RunE = a.doctor
+	case "fsck":
+		c.RunE = a.fsck
 	case "version":
 		c.RunE = a.version
 	default:

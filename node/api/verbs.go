@@ -153,6 +153,12 @@ var Verbs = []Verb{
 		Name: "doctor", Summary: "check what parley needs", Who: Agent, Where: Local, Reads: true,
 		Help: "One row per check; a fault comes with the command that mends it. The exit status is 1 on a fault.",
 	},
+	{
+		Name: "fsck", Summary: "check and mend this computer's ledger", Who: Agent, Where: Local, Reads: true,
+		Help: "Reads every record while no node runs here, and makes anew what follows from them. A record whose bytes have\n" +
+			"changed is set aside; the next exchange with another computer brings it again. The exit status is 0 when\n" +
+			"nothing was wrong, and 1 when something was, mended or not: then run parley up, and later parley fsck again.",
+	},
 	{Name: "version", Summary: "print the version", Who: Agent, Where: Local, Reads: true},
 	{Name: "challenge", Summary: "ask for the nonce of one act of a person", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/challenge"},
 }
