@@ -11,5 +11,5 @@
 //  1. No channel is shared between the bubble and the outside.
 //  2. Virtual time begins later than the real one, so that what a real process makes is never of the future,
 //     and a deadline that it is given has not passed.
-//  3. Nothing is asserted by asking a node alone: what GitHub and the checkouts hold is read with git.
+//  3. What GitHub and the checkouts hold is read with git and from the files, never asked of a node.
 package fleet
