@@ -15,7 +15,7 @@ import (
 // saved and did not itself overwrite is at the path or among the kept files.
 func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
 	c := newConflict(t)
-	rounds := 300
+	rounds := 150
 	if testing.Short() {
 		rounds = 60
 	}

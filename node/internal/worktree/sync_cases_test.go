@@ -235,3 +235,24 @@ func TestOwnWorkInTheWay(t *testing.T) { // P0, S2
 		})
 	}
 }
+
+// What an agent adds must not take the place of a file that nobody showed it.
+func TestASettledMergeTakesNoForeignPlace(t *testing.T) { // P0, S2
+	h, old, tip := shared(t)
+	f := newFixture(t, h, old)
+	put(t, f.dir, "a", longText+"mine\n")
+	put(t, f.dir, "also", "mine, untracked\n")
+	before := f.whole(t)
+	r := f.request(tip)
+	r.Settle = func(_ context.Context, s Settling) (OID, error) {
+		put(t, s.Scratch.Dir, "a", longText+"both\n")
+		put(t, s.Scratch.Dir, "also", "the agent's\n")
+		git(t, s.Scratch.Dir, "add", "-A")
+		git(t, s.Scratch.Dir, "commit", "-qm", "settled")
+		return OID(git(t, s.Scratch.Dir, "rev-parse", "HEAD")), nil
+	}
+	res, err := f.c.SyncMaster(t.Context(), f.m, r)
+	if err != nil || res.Moved || len(res.Kept) != 1 || res.Kept[0].Path != "also" || f.whole(t) != before {
+		t.Errorf("%+v %v", res, err)
+	}
+}
