@@ -50,6 +50,15 @@ func TestFailingTestsTakeNothing(t *testing.T) { // P0
 				wantText(t, filepath.Join(f.dir, "c"), "held and edited\n")
 				return
 			}
+			r.Failed = func(own string) string {
+				if own != res.Own {
+					return ""
+				}
+				return "FAIL x, as before"
+			}
+			if again, err := f.c.SyncMaster(t.Context(), f.m, r); err != nil || again.Moved || calls != 1 || !strings.Contains(again.Why, "as before") {
+				t.Errorf("again: %+v %v, %d calls", again, err, calls)
+			}
 			if !strings.Contains(res.Why, "FAIL x") || res.Own == "" || len(res.Kept) != 3 || f.whole(t) != before {
 				t.Errorf("%+v", res)
 			}
