@@ -87,16 +87,17 @@ func crashes(t *testing.T, child *exec.Cmd) {
 func TestACrashAtAnyPointIsHealedByRunningAgain(t *testing.T) { // P0, D-22
 	h, old, tip := advance(t)
 	m := h.mirror()
-	points := map[string]int{"brought": 1, "staged": 5, "swapped": 5, "noted": 5, "kept": 5, "told": 1, "file": 4, "files": 1, "locked": 1, "draft": 1, "aside": 1, "index": 1, "ref": 1}
-	for point, times := range points {
-		for n := 1; n <= times; n++ {
-			t.Run(fmt.Sprint(point, n), func(t *testing.T) {
-				f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
-				t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-				crashes(t, f.child(tip, point, n))
-				f.healed(t, old, tip)
-			})
-		}
+	points := map[string]int{
+		"brought": 1, "staged": 5, "swapped": 2, "noted": 1, "kept": 3, "told": 9, "file": 4, "files": 1, "locked": 1,
+		"draft": 1, "aside": 1, "index": 1, "ref": 1,
+	}
+	for point, n := range points {
+		t.Run(fmt.Sprint(point, n), func(t *testing.T) {
+			f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
+			t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+			crashes(t, f.child(tip, point, n))
+			f.healed(t, old, tip)
+		})
 	}
 }
 
@@ -137,7 +138,7 @@ func TestAKillAtAnyTimeIsHealedByRunningAgain(t *testing.T) { // P0, D-22
 		t.Fatalf("%v %s", err, out)
 	}
 	whole := time.Since(start)
-	for i := range 12 {
+	for i := range 8 {
 		f := &fixture{hub: h, m: m, dir: h.clone(t, old)}
 		child := f.child(tip, "never", 1)
 		if err := child.Start(); err != nil {

@@ -16,9 +16,9 @@ import (
 // saved and did not itself overwrite is at the path or among the kept files.
 func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
 	c := newConflict(t)
-	rounds := 2000
+	rounds := 300
 	if testing.Short() {
-		rounds = 200
+		rounds = 60
 	}
 	var quiet sync.RWMutex // held for reading by a replacement
 	aim := make(chan struct{}, 1)

@@ -24,6 +24,9 @@ type SyncRequest struct {
 	// Test judges the combination of own work and GitHub's in a directory of its own, before any of it is taken.
 	// It is called only if there is own work. Nil tests nothing.
 	Test func(ctx context.Context, dir string) error
+	// Failed tells what Test said earlier of this own work (SyncResult.Own) with this tip, so that it need not run
+	// again; empty: it did not fail. Nil remembers nothing.
+	Failed func(own string) string
 	// Settle is called where git cannot merge (a counted turn of an agent). It returns a commit of the scratch that
 	// descends from both sides. Nil: own copies stay and nothing moves.
 	Settle func(ctx context.Context, t Settling) (OID, error)
@@ -302,6 +305,11 @@ func (s *syncing) test(ctx context.Context) error {
 	if s.r.Test == nil || s.grows && len(s.own) == 0 {
 		return nil
 	}
+	if s.r.Failed != nil {
+		if said := s.r.Failed(ownID(s.own, s.local)); said != "" {
+			return s.testFailed(said)
+		}
+	}
 	// Held files are part of what the checkout will be, though of no merge.
 	held := map[string]Entry{}
 	for path, t := range s.looked {
@@ -335,11 +343,16 @@ func (s *syncing) test(ctx context.Context) error {
 	if failed == nil {
 		return nil
 	}
-	s.res.Own = ownID(s.own, s.local)
+	return s.testFailed(oneLine(failed.Error()))
+}
+
+// testFailed ends the sync with what the tests said.
+func (s *syncing) testFailed(said string) error {
+	s.res.Own, s.res.Merged, s.res.Settled = ownID(s.own, s.local), nil, nil
 	for _, path := range s.ownPaths() {
-		s.res.Kept = append(s.res.Kept, KeptOwn{path, "The tests fail on the combination with GitHub's changes."})
+		s.keep(path, "The tests fail on the combination with GitHub's changes.")
 	}
-	return s.stop("The tests fail on the combination: " + oneLine(failed.Error()))
+	return s.stop("The tests fail on the combination: " + said)
 }
 
 func (s *syncing) ownPaths() []string {

@@ -50,6 +50,15 @@ func TestFailingTestsTakeNothing(t *testing.T) { // P0
 				wantText(t, filepath.Join(f.dir, "c"), "held and edited\n")
 				return
 			}
+			r.Failed = func(own string) string {
+				if own != res.Own {
+					return ""
+				}
+				return "FAIL x, as before"
+			}
+			if again, err := f.c.SyncMaster(t.Context(), f.m, r); err != nil || again.Moved || calls != 1 || !strings.Contains(again.Why, "as before") {
+				t.Errorf("again: %+v %v, %d calls", again, err, calls)
+			}
 			if !strings.Contains(res.Why, "FAIL x") || res.Own == "" || len(res.Kept) != 3 || f.whole(t) != before {
 				t.Errorf("%+v", res)
 			}
@@ -233,5 +242,26 @@ func TestOwnWorkInTheWay(t *testing.T) { // P0, S2
 				wantText(t, filepath.Join(f.dir, path), text)
 			}
 		})
+	}
+}
+
+// What an agent adds must not take the place of a file that nobody showed it.
+func TestASettledMergeTakesNoForeignPlace(t *testing.T) { // P0, S2
+	h, old, tip := shared(t)
+	f := newFixture(t, h, old)
+	put(t, f.dir, "a", longText+"mine\n")
+	put(t, f.dir, "also", "mine, untracked\n")
+	before := f.whole(t)
+	r := f.request(tip)
+	r.Settle = func(_ context.Context, s Settling) (OID, error) {
+		put(t, s.Scratch.Dir, "a", longText+"both\n")
+		put(t, s.Scratch.Dir, "also", "the agent's\n")
+		git(t, s.Scratch.Dir, "add", "-A")
+		git(t, s.Scratch.Dir, "commit", "-qm", "settled")
+		return OID(git(t, s.Scratch.Dir, "rev-parse", "HEAD")), nil
+	}
+	res, err := f.c.SyncMaster(t.Context(), f.m, r)
+	if err != nil || res.Moved || len(res.Kept) != 1 || res.Kept[0].Path != "also" || f.whole(t) != before {
+		t.Errorf("%+v %v", res, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestNoRacingWriteIsLostInASync(t *testing.T) { // S2, P0
 	h, old, tip := shared(t)
 	base := newFixture(t, h, old)
-	for i, target := range []string{"brought", "staged", "staged", "staged", "swapped", "swapped", "noted", "kept", "told", "files"} {
+	for i, target := range []string{"brought", "staged", "staged", "swapped", "kept", "files"} {
 		f := base.fork(t, old)
 		put(t, f.dir, "a", "mine\n"+longText)
 		text := fmt.Sprintf("write %d\n", i) + longText

@@ -108,7 +108,7 @@ func TestUndoLeavesAloneWhatThePersonDidSince(t *testing.T) { // S2, D-22
 func TestAnInterruptedUndoIsTakenBackOrComplete(t *testing.T) { // P0, D-22
 	h, old, tip := shared(t)
 	base := newFixture(t, h, old)
-	for point, n := range map[string]int{"staged": 2, "swapped": 3, "noted": 1, "kept": 4, "told": 2, "back": 5, "files": 1, "draft": 1, "index": 1, "ref": 1} {
+	for point, n := range map[string]int{"staged": 2, "swapped": 3, "kept": 4, "told": 2, "back": 5, "index": 1, "ref": 1} {
 		t.Run(point, func(t *testing.T) {
 			f := base.fork(t, old)
 			before := withOwnWork(t, f)
