@@ -134,6 +134,8 @@ func (p *stepping) offerPush() {
 
 const maintainers = "the pull request's author must allow edits by maintainers"
 
+// sayReady says once that the updated pull request is ready, and again only where what was said does not
+// hold and something else can be said.
 func (p *stepping) sayReady() {
 	look := &p.f.Look
 	if len(look.HeadFiles) != len(p.s.Open.Files) {
@@ -146,7 +148,9 @@ func (p *stepping) sayReady() {
 	for i, blob := range look.HeadFiles {
 		out.Files = append(out.Files, ledger.FileVersion{File: uint64(i), Blob: blob})
 	}
-	if r := p.ready(); r == nil || r.Head != out.Head || r.BaseHead != out.BaseHead || !slices.Equal(r.Files, out.Files) {
+	r := p.ready()
+	said := r != nil && r.Head == out.Head && (p.judged() != No || r.BaseHead == out.BaseHead && slices.Equal(r.Files, out.Files))
+	if !said {
 		p.emit(out, p.s.Assign)
 	}
 }

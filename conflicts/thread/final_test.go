@@ -171,6 +171,48 @@ func TestAResultThatMasterOvertookIsBuiltAgain(t *testing.T) { // case 62
 	}
 }
 
+func TestAResultIsSaidToBeReadyOnce(t *testing.T) { // P20
+	for _, v := range []Verdict{Yes, CannotTell} {
+		w := newWorld(t)
+		author := w.people[1]
+		w.settle()
+		w.approve(author)
+		w.settle()
+		before := len(w.records)
+		author.twisted = func(l *Look) { l.Ready, l.HeadBase = v, l.Pull.Head }
+		w.pass(2 * time.Minute)
+		for range 3 {
+			w.step(author)
+		}
+		for _, r := range w.records[before:] {
+			if r.Kind == ledger.KindFinalReady {
+				t.Errorf("verdict %d: the same result is said to be ready again", v)
+			}
+		}
+	}
+}
+
+func TestALookAtAnotherStateDecidesNothing(t *testing.T) { // P10
+	w := newWorld(t)
+	w.settle()
+	w.approve(w.people[1])
+	w.github.closed = true
+	before := len(w.records)
+	for _, c := range w.people {
+		c.twisted = func(l *Look) { l.For = w.records[0].ID }
+	}
+	w.pass(10 * time.Minute)
+	if s := w.settle(); s.Phase != Interim || len(w.records) != before || w.people[1].writes() > 0 {
+		t.Errorf("phase %v, %d records more", s.Phase, len(w.records)-before)
+	}
+	for _, c := range w.people {
+		c.twisted = nil
+	}
+	if s := w.settle(); s.Phase != Closed {
+		t.Errorf("phase %v once it was looked at again", s.Phase)
+	}
+}
+
 func TestConflictMarkersAreNeverSaidToBeReady(t *testing.T) { // D-18
 	w := newWorld(t)
 	author := w.people[1]
