@@ -88,9 +88,12 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 		}
 	}
 	base := newConflict(t)
+	large := strings.Repeat("one large version of master\n", 1000) // there may be room for the record, but not for it
+	loose(t, filepath.Join(base.m.dir, "objects"), base.c, large)
+	base.master = Entry{modeFile, base.c.blobID([]byte(large))}
 	refused, took := 0, 0
 	for _, point := range []string{"before", "staged", "swapped", "noted", "kept"} {
-		for _, leave := range []int{0, 4 << 10, 8 << 10, 12 << 10, 16 << 10} {
+		for _, leave := range []int{0, 4 << 10, 8 << 10, 16 << 10, 64 << 10} {
 			where := filepath.Join(small, fmt.Sprint(point, leave))
 			git(t, small, "clone", "-q", "--no-hardlinks", base.dir, where)
 			c := &conflict{fixture: &fixture{hub: base.hub, m: base.m, dir: where}, k: base.k, master: base.master}
@@ -110,7 +113,7 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 			} else {
 				took++
 			}
-			c.settled(t, fmt.Sprint(point, " ", leave, ": ", err))
+			c.settled(t, fmt.Sprint(point, " ", leave, ": ", err), large)
 			if err := errors.Join(os.Remove(filepath.Join(small, "crowd")), os.RemoveAll(where)); err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +125,12 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 }
 
 // settled looks at the checkout while the limit holds, then lifts it and replaces again.
-func (c *conflict) settled(t *testing.T, when string) {
+func (c *conflict) settled(t *testing.T, when, new string) {
 	t.Helper()
-	const old, new = "one\nold\n", "one\nmaster\n"
+	const old = "one\nold\n"
 	at, err := os.ReadFile(filepath.Join(c.dir, file))
 	if err != nil || string(at) != old && string(at) != new {
-		t.Errorf("%s: the path has %q, %v", when, at, err)
+		t.Errorf("%s: the path has %.60q, %v", when, at, err)
 	}
 	if string(at) == new && !c.somewhere(old) {
 		t.Errorf("%s: %q is lost", when, old)
@@ -190,7 +193,7 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 		} else {
 			took++
 		}
-		c.settled(t, fmt.Sprint(n, " handles: ", err))
+		c.settled(t, fmt.Sprint(n, " handles: ", err), "one\nmaster\n")
 		if _, err := c.c.Replace(t.Context(), file, c.k, c.master); err != nil {
 			t.Errorf("with handles again: %v", err)
 		}
