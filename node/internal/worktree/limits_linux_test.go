@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -203,6 +204,31 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 	}
 	if refused < 5 || took < 1 {
 		t.Errorf("%d refused, %d took", refused, took)
+	}
+}
+
+// Unlike a full disk, a limit on the size of a file leaves room for the record of a version that was cut off.
+func TestAVersionThatIsCutOffIsNeverInPlace(t *testing.T) { // S2
+	if _, child := inChild(t, nil, t.TempDir()); !child {
+		return
+	}
+	signal.Ignore(unix.SIGXFSZ) // the write fails instead
+	c := newConflict(t)
+	large := strings.Repeat("one large version of master\n", 3000)
+	loose(t, filepath.Join(c.m.dir, "objects"), c.c, large)
+	c.master = Entry{modeFile, c.c.blobID([]byte(large))}
+	var was unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was)
+	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 16 << 10, Max: was.Max})); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.replace(c.master)
+	if back := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); back != nil || !errors.Is(err, unix.EFBIG) {
+		t.Errorf("%v %v", err, back)
+	}
+	wantText(t, filepath.Join(c.dir, file), "one\nold\n")
+	if o, err := c.replace(c.master); err != nil || o != Took {
+		t.Error(o, err)
 	}
 }
 
