@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -88,9 +89,12 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 		}
 	}
 	base := newConflict(t)
+	large := strings.Repeat("one large version of master\n", 1000) // there may be room for the record, but not for it
+	loose(t, filepath.Join(base.m.dir, "objects"), base.c, large)
+	base.master = Entry{modeFile, base.c.blobID([]byte(large))}
 	refused, took := 0, 0
 	for _, point := range []string{"before", "staged", "swapped", "noted", "kept"} {
-		for _, leave := range []int{0, 4 << 10, 8 << 10, 12 << 10, 16 << 10} {
+		for _, leave := range []int{0, 4 << 10, 8 << 10, 16 << 10, 64 << 10} {
 			where := filepath.Join(small, fmt.Sprint(point, leave))
 			git(t, small, "clone", "-q", "--no-hardlinks", base.dir, where)
 			c := &conflict{fixture: &fixture{hub: base.hub, m: base.m, dir: where}, k: base.k, master: base.master}
@@ -110,7 +114,7 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 			} else {
 				took++
 			}
-			c.settled(t, fmt.Sprint(point, " ", leave, ": ", err))
+			c.settled(t, fmt.Sprint(point, " ", leave, ": ", err), large)
 			if err := errors.Join(os.Remove(filepath.Join(small, "crowd")), os.RemoveAll(where)); err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +126,12 @@ func TestAFullDiskLosesNothing(t *testing.T) { // S2, P19
 }
 
 // settled looks at the checkout while the limit holds, then lifts it and replaces again.
-func (c *conflict) settled(t *testing.T, when string) {
+func (c *conflict) settled(t *testing.T, when, new string) {
 	t.Helper()
-	const old, new = "one\nold\n", "one\nmaster\n"
+	const old = "one\nold\n"
 	at, err := os.ReadFile(filepath.Join(c.dir, file))
 	if err != nil || string(at) != old && string(at) != new {
-		t.Errorf("%s: the path has %q, %v", when, at, err)
+		t.Errorf("%s: the path has %.60q, %v", when, at, err)
 	}
 	if string(at) == new && !c.somewhere(old) {
 		t.Errorf("%s: %q is lost", when, old)
@@ -190,7 +194,7 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 		} else {
 			took++
 		}
-		c.settled(t, fmt.Sprint(n, " handles: ", err))
+		c.settled(t, fmt.Sprint(n, " handles: ", err), "one\nmaster\n")
 		if _, err := c.c.Replace(t.Context(), file, c.k, c.master); err != nil {
 			t.Errorf("with handles again: %v", err)
 		}
@@ -200,6 +204,31 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 	}
 	if refused < 5 || took < 1 {
 		t.Errorf("%d refused, %d took", refused, took)
+	}
+}
+
+// Unlike a full disk, a limit on the size of a file leaves room for the record of a version that was cut off.
+func TestAVersionThatIsCutOffIsNeverInPlace(t *testing.T) { // S2
+	if _, child := inChild(t, nil, t.TempDir()); !child {
+		return
+	}
+	signal.Ignore(unix.SIGXFSZ) // the write fails instead
+	c := newConflict(t)
+	large := strings.Repeat("one large version of master\n", 3000)
+	loose(t, filepath.Join(c.m.dir, "objects"), c.c, large)
+	c.master = Entry{modeFile, c.c.blobID([]byte(large))}
+	var was unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was)
+	if err := errors.Join(err, unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 16 << 10, Max: was.Max})); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.replace(c.master)
+	if back := unix.Setrlimit(unix.RLIMIT_FSIZE, &was); back != nil || !errors.Is(err, unix.EFBIG) {
+		t.Errorf("%v %v", err, back)
+	}
+	wantText(t, filepath.Join(c.dir, file), "one\nold\n")
+	if o, err := c.replace(c.master); err != nil || o != Took {
+		t.Error(o, err)
 	}
 }
 
