@@ -39,7 +39,7 @@ func (s *stored) Receive(_ context.Context, _ ledger.Device, _ ledger.Family, re
 	return err
 }
 
-// BenchmarkCatchUp10000 brings 10,000 records of about 300 bytes in ten ledgers from one computer's disk
+// BenchmarkCatchUp10000 brings 10,000 records of about 500 bytes in ten ledgers from one computer's disk
 // to another's, over QUIC on loopback, signatures verified and stored durably.
 func BenchmarkCatchUp10000(b *testing.B) {
 	const n = 10_000

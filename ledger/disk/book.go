@@ -3,6 +3,7 @@ package disk
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -119,8 +120,11 @@ func (s *Store) Waiting() []ledger.TID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var out []ledger.TID
+	now := time.Now()
 	for _, r := range s.waiting.records {
-		out = append(out, r.Ledger)
+		if !r.late(now) {
+			out = append(out, r.Ledger)
+		}
 	}
 	for tid, b := range s.books {
 		for _, c := range b.chains {

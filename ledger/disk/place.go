@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -236,7 +237,7 @@ func (s *Store) learn(w *writing) {
 	}
 	for _, r := range w.early {
 		if !slices.Contains(w.taken, r.ID) {
-			s.waiting.add(r)
+			s.waiting.add(r, time.Now())
 		}
 	}
 }
