@@ -53,6 +53,7 @@ type computer struct {
 	days     []dayCount
 	phases   []phaseSeen
 	heardAt  []heardThread
+	stated   []statement
 
 	rosterSum  uint64 // of the roster's records that the core has folded
 	rosterHeld []*ledger.Record
@@ -174,6 +175,7 @@ func (c *computer) restore() {
 	c.crash(false)
 	c.shelf, c.tail = c.backup.clone(), nil
 	c.restored++
+	c.stated = nil
 	c.w.tracef("%s goes back to its backup", c)
 }
 

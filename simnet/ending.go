@@ -28,7 +28,7 @@ func (w *World) heal() {
 			c.retire()
 			continue
 		}
-		c.skew, c.dieIn = 0, 0
+		c.skew, c.dieIn, c.fullUntil = 0, 0, 0
 		switch {
 		case !c.running:
 			c.boot()
