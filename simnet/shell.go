@@ -116,8 +116,8 @@ func (c *computer) begin(e core.Effect) {
 	case core.Scan:
 		c.beside(func() { c.scan(e) })
 	case core.SyncMaster:
-		heard := slices.Clone(c.heardAt)
-		c.beside(func() { c.syncMaster(e, heard) })
+		open := c.undecided()
+		c.beside(func() { c.syncMaster(e, open) })
 	default:
 		c.w.cannot("effect", e)
 	}
