@@ -95,15 +95,16 @@ func (f *Failure) Unwrap() error { return f.Err }
 // Replay is the command that shows the failure again.
 func (f *Failure) Replay() string {
 	c := f.Config
-	out := fmt.Sprintf("go run ./cmd/parley-sim -seed %d -steps %d -computers %d", c.Seed, c.Steps, c.Computers)
+	var out strings.Builder
+	fmt.Fprintf(&out, "go run ./cmd/parley-sim -seed %d -steps %d -calm %d -computers %d", c.Seed, c.Steps, c.Calm, c.Computers)
 	for _, flag := range []struct{ name, value string }{
 		{"ending", string(c.Ending)}, {"mutant", c.Mutant}, {"only", c.Only}, {"without", strings.Join(c.Without, ",")},
 	} {
 		if flag.value != "" {
-			out += " -" + flag.name + " " + flag.value
+			out.WriteString(" -" + flag.name + " " + flag.value)
 		}
 	}
-	return out + " -trace"
+	return out.String() + " -trace"
 }
 
 func (w *World) failure(inv Invariant, err error) error {

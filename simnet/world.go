@@ -115,8 +115,9 @@ func New(cfg Config) *World {
 	if w.cfg.Steps == 0 {
 		w.cfg.Steps = 3000
 	}
+	chosen := 2 + w.rng.id.IntN(5) // drawn always, so that a world whose size is named is the same world
 	if w.cfg.Computers == 0 {
-		w.cfg.Computers = 2 + w.rng.id.IntN(5)
+		w.cfg.Computers = chosen
 	}
 	if w.cfg.Calm == 0 {
 		w.cfg.Calm = w.cfg.Steps / 2
