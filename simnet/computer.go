@@ -52,7 +52,7 @@ type computer struct {
 	turns    []turnCount
 	days     []dayCount
 	phases   []phaseSeen
-	heardAt  []heardThread
+	stated   []statement
 
 	rosterSum  uint64 // of the roster's records that the core has folded
 	rosterHeld []*ledger.Record
@@ -70,12 +70,6 @@ type turnCount struct {
 type dayCount struct {
 	date string
 	used int
-}
-
-// heardThread is when a computer first knew of a conversation's open.
-type heardThread struct {
-	tid  ledger.TID
-	step int
 }
 
 func (c *computer) String() string { return c.name }
@@ -174,6 +168,7 @@ func (c *computer) restore() {
 	c.crash(false)
 	c.shelf, c.tail = c.backup.clone(), nil
 	c.restored++
+	c.stated = nil
 	c.w.tracef("%s goes back to its backup", c)
 }
 
@@ -275,9 +270,6 @@ func (c *computer) folded(b *book) {
 		return
 	}
 	c.w.tamper(c, b, t)
-	if !slices.ContainsFunc(c.heardAt, func(h heardThread) bool { return h.tid == b.tid }) {
-		c.heardAt = append(c.heardAt, heardThread{b.tid, c.w.step.N})
-	}
 	if c.w.checked {
 		c.w.step.Folds = append(c.w.step.Folds, fold{c, b, t.State, b.records, stateHash(&t.State), b.sum, c.rosterSum})
 	}

@@ -28,7 +28,7 @@ func (w *World) heal() {
 			c.retire()
 			continue
 		}
-		c.skew, c.dieIn = 0, 0
+		c.skew, c.dieIn, c.fullUntil = 0, 0, 0
 		switch {
 		case !c.running:
 			c.boot()
@@ -178,7 +178,7 @@ func (w *World) settled() error {
 
 // everyThreadEnds judges a run of ending Settle when its steps are over.
 func everyThreadEnds(w *World, s Step) error {
-	if !s.Last || w.cfg.Ending != Settle || !w.calm {
+	if !s.Last || w.cfg.Ending != Settle || !w.calm || s.N-w.calmStep < withinSteps {
 		return nil
 	}
 	return w.settled()
@@ -193,7 +193,7 @@ func nothingWithoutPress(w *World, s Step) error {
 	if len(s.Writes) > 0 {
 		return fmt.Errorf("%s changes GitHub, and nobody has pressed", s.Writes[0].who)
 	}
-	if !s.Last || !w.calm {
+	if !s.Last || !w.over() {
 		return nil
 	}
 	for _, t := range w.threads() {

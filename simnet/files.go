@@ -34,7 +34,7 @@ type change struct {
 	path      int
 	old, next blob
 	thread    *thread.State // nil: the master sync
-	held      []heardThread // master sync: the conversations that it could know of
+	open      []ledger.TID  // master sync: the conversations without a final when it was asked for
 	pick      bool
 	ref       bool // the local base branch moved, from one commit to the other
 	from, to  commit
@@ -186,7 +186,7 @@ func (c *computer) put(path int, next blob, ch change) {
 
 // syncMaster brings the checkout to the base branch as GitHub has it: the files first, one by one, then the
 // index, then the branch.
-func (c *computer) syncMaster(e core.SyncMaster, heard []heardThread) {
+func (c *computer) syncMaster(e core.SyncMaster, open []ledger.TID) {
 	out := core.MasterSynced{Slug: e.Slug}
 	if c.w.hub.fails() {
 		out.Err = errOutage.Error()
@@ -202,7 +202,7 @@ func (c *computer) syncMaster(e core.SyncMaster, heard []heardThread) {
 	default:
 		if c.onBase {
 			for path := range pathCount {
-				c.forward(path, old, tip, e.Hold, heard, &out)
+				c.forward(path, old, tip, e.Hold, open, &out)
 			}
 		}
 		c.base, out.To, out.Moved = tip, g.id(tip), true
@@ -212,8 +212,19 @@ func (c *computer) syncMaster(e core.SyncMaster, heard []heardThread) {
 	c.answer(out, false)
 }
 
+// undecided are the conversations that have no final in this computer's view.
+func (c *computer) undecided() []ledger.TID {
+	var out []ledger.TID
+	for _, t := range c.core.Conversations() {
+		if t.State.Phase < thread.Final {
+			out = append(out, t.State.Ledger)
+		}
+	}
+	return out
+}
+
 // forward brings one path to the tip.
-func (c *computer) forward(path int, from, tip commit, hold []string, heard []heardThread, out *core.MasterSynced) {
+func (c *computer) forward(path int, from, tip commit, hold []string, open []ledger.TID, out *core.MasterSynced) {
 	g := c.w.git
 	was, is := g.tree(from)[path], g.tree(tip)[path]
 	if was == is {
@@ -226,7 +237,7 @@ func (c *computer) forward(path int, from, tip commit, hold []string, heard []he
 	case staged, !k.has(int(c.work[path])) && !c.w.is(clobber):
 		out.Kept = append(out.Kept, core.KeptOwn{Path: pathNames[path], Why: "it holds own work"})
 	case c.work[path] != is:
-		c.put(path, is, change{held: heard})
+		c.put(path, is, change{open: open})
 	}
 	if !staged {
 		c.index[path] = is

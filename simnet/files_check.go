@@ -85,7 +85,7 @@ func laneNoCode(w *World, s Step) error {
 }
 
 // authorCopy: on the computer that authored a pull request no node touches its files while the
-// conversation runs and no final was verified. The master sync knows the conversations that had been heard
+// conversation runs and no final was verified. The master sync knows the conversations as they were
 // when it was asked for.
 func authorCopy(w *World, s Step) error {
 	for _, ch := range s.Changes {
@@ -97,7 +97,7 @@ func authorCopy(w *World, s Step) error {
 			if o == nil || t.State.Phase >= thread.Final || !ch.who.made.has(int(w.git.byCommit[o.Head])) || o.Author != ch.who.owner() {
 				continue
 			}
-			if ch.thread == nil && !slices.ContainsFunc(ch.held, func(h heardThread) bool { return h.tid == t.State.Ledger }) {
+			if ch.thread == nil && !slices.Contains(ch.open, t.State.Ledger) {
 				continue
 			}
 			holds := slices.ContainsFunc(o.Files, func(f ledger.File) bool { return pathOf(&f) == ch.path })

@@ -172,7 +172,38 @@ func silence(w *World, s Step) error {
 // ledgerRecordsMax is how many records of one ledger a simulated world can come to.
 const ledgerRecordsMax = 2000
 
+// statement is when a computer last said what it holds, by its own clock: the last four times.
+type statement struct {
+	open ledger.ID
+	at   [4]uint64
+}
+
+// restates: a computer says what it holds about once in a minute (rule A1), however often it starts. Giving
+// up and being relieved come on top.
+func (c *computer) restates(r *ledger.Record) error {
+	i := slices.IndexFunc(c.stated, func(s statement) bool { return s.open == r.Open })
+	if i < 0 {
+		c.stated = append(c.stated, statement{open: r.Open})
+		i = len(c.stated) - 1
+	}
+	at := &c.stated[i].at
+	copy(at[:], at[1:])
+	at[3] = r.At
+	if at[3]-at[0] < uint64(c.w.timers().Restate.Milliseconds()) {
+		return fmt.Errorf("%s says %s, its fourth statement within %d ms", c, r.Kind, at[3]-at[0])
+	}
+	return nil
+}
+
 func bounded(_ *World, s Step) error {
+	for _, one := range s.Sealed {
+		if k := one.record.Kind; k != ledger.KindAck && k != ledger.KindObject || one.who.twice {
+			continue
+		}
+		if err := one.who.restates(one.record); err != nil {
+			return err
+		}
+	}
 	for _, c := range s.Handled {
 		for _, b := range c.books {
 			if len(b.pending) > pendingMax || len(b.records) > ledgerRecordsMax {

@@ -124,7 +124,7 @@ func (w *World) duplicate(c *computer, d time.Duration) {
 	n := len(w.computers)
 	twin := newComputer(w, n, c.name+"'")
 	twin.key, twin.dev, twin.fleet = c.key, c.dev, c.fleet
-	twin.shelf = c.shelf.clone()
+	twin.shelf, twin.inc, twin.life = c.shelf.clone(), c.inc, c.life
 	twin.clone, twin.twice, c.twice = true, true, true
 	twin.checkout = c.checkout
 	for i := range twin.kept {

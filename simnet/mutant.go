@@ -33,6 +33,7 @@ const (
 	outageVerdict
 	doubleCard
 	unbounded
+	ownChain
 	silentAdoption
 	selfPress
 	noInterim
@@ -72,6 +73,7 @@ var Mutants = []Mutant{
 	{"outage-verdict", "S16", "an outage counts as a pull request that is gone", Never, outageVerdict},
 	{"double-card", "S17", "a card is shown twice", Never, doubleCard},
 	{"unbounded", "S18", "records that cannot be placed wait without bound", Never, unbounded},
+	{"own-chain", "S18", "a statement's logical time follows its own chain alone", Never, ownChain},
 	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption},
 	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress},
 	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim},
@@ -80,15 +82,12 @@ var Mutants = []Mutant{
 }
 
 func mutationNamed(name string) mutation {
-	if name == "" {
-		return sound
-	}
 	for _, m := range Mutants {
 		if m.Name == name {
 			return m.kind
 		}
 	}
-	panic("simnet: there is no mutant " + name)
+	return sound
 }
 
 func (w *World) is(m mutation) bool { return w.mutation == m }

@@ -95,7 +95,7 @@ func (c *computer) seal(a core.Append) (*ledger.Record, error) {
 		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(c.wall().UnixMilli()), Lam: head.Lam,
 	}
 	for _, r := range b.records {
-		if r.Device == c.dev || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
+		if r.Device == c.dev && !c.w.is(ownChain) || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}
@@ -116,8 +116,8 @@ func (c *computer) begin(e core.Effect) {
 	case core.Scan:
 		c.beside(func() { c.scan(e) })
 	case core.SyncMaster:
-		heard := slices.Clone(c.heardAt)
-		c.beside(func() { c.syncMaster(e, heard) })
+		open := c.undecided()
+		c.beside(func() { c.syncMaster(e, open) })
 	default:
 		c.w.cannot("effect", e)
 	}

@@ -1,6 +1,8 @@
 package simnet
 
 import (
+	"slices"
+
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
@@ -69,10 +71,8 @@ func (s *Step) begin(n int) {
 }
 
 func (s *Step) handled(c *computer) {
-	for _, h := range s.Handled {
-		if h == c {
-			return
-		}
+	if slices.Contains(s.Handled, c) {
+		return
 	}
 	s.Handled = append(s.Handled, c)
 }

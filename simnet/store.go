@@ -2,6 +2,7 @@ package simnet
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -149,8 +150,6 @@ func (s *shelf) clone() shelf {
 	for _, b := range s.books {
 		c.books = append(c.books, b.clone())
 	}
-	for k, v := range s.values {
-		c.values[k] = v
-	}
+	maps.Copy(c.values, s.values)
 	return c
 }

@@ -79,11 +79,34 @@ type click struct {
 	used   bool
 }
 
-// New makes a world. It panics when the configuration names a mutant or invariant that does not exist.
+// Validate refuses what a world cannot be made of: names that do not exist, sizes out of range.
+func (c Config) Validate() error {
+	switch {
+	case c.Mutant != "" && !slices.ContainsFunc(Mutants, func(m Mutant) bool { return m.Name == c.Mutant }):
+		return fmt.Errorf("world: there is no mutant %q", c.Mutant)
+	case c.Only != "" && !slices.ContainsFunc(Invariants, func(i Invariant) bool { return i.ID == c.Only }):
+		return fmt.Errorf("world: there is no invariant %q", c.Only)
+	case !slices.Contains(Endings, c.Ending):
+		return fmt.Errorf("world: there is no ending %q", c.Ending)
+	case c.Computers != 0 && (c.Computers < 2 || c.Computers > 6), c.Steps < 0, c.Calm < 0:
+		return fmt.Errorf("world: %d computers, %d steps, calm at %d; want 2 to 6 computers", c.Computers, c.Steps, c.Calm)
+	}
+	for _, kind := range c.Without {
+		if !slices.Contains(Misfortunes, kind) {
+			return fmt.Errorf("world: there is no misfortune %q", kind)
+		}
+	}
+	return nil
+}
+
+// New makes a world. It panics on a configuration that [Config.Validate] refuses.
 func New(cfg Config) *World {
+	if err := cfg.Validate(); err != nil {
+		panic(err)
+	}
 	w := &World{cfg: cfg, rng: newChances(cfg.Seed), checked: !cfg.Unchecked, git: newGit()}
 	w.mutation = mutationNamed(cfg.Mutant)
-	w.watch = watched(cfg)
+	w.watch = watched(cfg.Only)
 	w.hub = &hub{w: w, g: w.git}
 	w.ledgerOf = newSeen()
 	if w.cfg.Calm == 0 && w.cfg.Steps == 0 && w.cfg.Ending != Never {
@@ -92,8 +115,9 @@ func New(cfg Config) *World {
 	if w.cfg.Steps == 0 {
 		w.cfg.Steps = 3000
 	}
+	chosen := 2 + w.rng.id.IntN(5) // drawn always, so that a world whose size is named is the same world
 	if w.cfg.Computers == 0 {
-		w.cfg.Computers = 2 + w.rng.id.IntN(5)
+		w.cfg.Computers = chosen
 	}
 	if w.cfg.Calm == 0 {
 		w.cfg.Calm = w.cfg.Steps / 2

@@ -2,6 +2,10 @@ package simnet
 
 import (
 	"bytes"
+	_ "embed"
+	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -26,17 +30,19 @@ func runSeeds(t *testing.T, first, n uint64) {
 }
 
 func TestPromisesHoldInChosenWorlds(t *testing.T) { // S1 to S18, L1 to L5
-	runSeeds(t, 0, seedsOf(t, 100))
+	t.Parallel()
+	runSeeds(t, 0, seedsOf(t, 50))
 }
 
 func TestPromisesHoldInFreshWorlds(t *testing.T) { // S1 to S18, L1 to L5
+	t.Parallel()
 	first := uint64(time.Now().UnixNano()) >> 12
 	t.Logf("seeds from %d", first)
-	runSeeds(t, first, seedsOf(t, 24))
+	runSeeds(t, first, seedsOf(t, 16))
 }
 
 func TestASeedReplaysByteForByte(t *testing.T) {
-	for seed := range seedsOf(t, 16) {
+	for seed := range seedsOf(t, 8) {
 		var traces [2]bytes.Buffer
 		for i := range traces {
 			cfg := Config{Seed: seed, Ending: Endings[seed%uint64(len(Endings))], Steps: 3000, Trace: &traces[i]}
@@ -47,5 +53,46 @@ func TestASeedReplaysByteForByte(t *testing.T) {
 		if !bytes.Equal(traces[0].Bytes(), traces[1].Bytes()) || traces[0].Len() == 0 {
 			t.Errorf("seed %d tells two stories", seed)
 		}
+	}
+}
+
+//go:embed testdata/found.txt
+var found string
+
+func TestWhatSeedsFoundStaysFixed(t *testing.T) {
+	for line := range strings.Lines(found) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		seed, err := strconv.ParseUint(fields[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := Config{Seed: seed, Ending: Ending(strings.TrimPrefix(fields[1], "-"))}
+		if err := New(cfg).Run(); err != nil {
+			t.Errorf("%s: %v", strings.Join(fields[2:], " "), err)
+		}
+	}
+}
+
+func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
+	var f *Failure
+	for _, cfg := range []Config{{Seed: 2, Mutant: "no-hand-over", Ending: NoResp}, {Seed: 0, Mutant: "no-sync", Ending: Settle}, {Seed: 3, Mutant: "clobber"}} {
+		var ok bool
+		if f, ok = errors.AsType[*Failure](New(cfg).Run()); !ok {
+			continue
+		}
+		again, ok := errors.AsType[*Failure](New(f.Config).Run())
+		if !ok || again.Error() != f.Error() {
+			t.Errorf("the replay says %v, the failure said %v", again, f)
+		}
+	}
+	if f == nil {
+		t.Fatal("the mutant was not noticed")
+	}
+	small := Shrink(f)
+	if small.Config.Computers > f.Config.Computers || small.Invariant.ID != f.Invariant.ID || len(small.Config.Without) == 0 {
+		t.Errorf("nothing could be left out: %+v", small.Config)
 	}
 }

@@ -47,6 +47,9 @@ func run(args []string, out, hints io.Writer) error {
 	if *without != "" {
 		cfg.Without = strings.Split(*without, ",")
 	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
 	if *seeds != "" {
 		return runRange(cfg, *seeds, out)
 	}

@@ -103,7 +103,11 @@ func (p *stepping) emitSpine(content ledger.Body, re ...ledger.ID) {
 	}
 }
 
+// card shows a matter once, whichever rules find it (S17).
 func (p *stepping) card(code, title, what, why string) {
+	if slices.ContainsFunc(p.e.Cards, func(c Card) bool { return c.Code == code }) {
+		return
+	}
 	p.e.Cards = append(p.e.Cards, Card{Code: code, Title: title, What: what, Why: why})
 }
 
