@@ -207,21 +207,26 @@ func (r role) on(n *Node) []core.Effect {
 		r.to <- shown[api.Outcome]{err: err}
 		return nil
 	}
-	claim, held := n.core.LeaveMain()
+	next, held := n.core.LeaveMain()
 	me := n.core.Roster().Name(n.id.Device())
+	said := api.Outcome{Text: me + " gives the role up", Next: "parley status"}
 	switch {
 	case r.on_ && n.core.Main(n.wall()):
 		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " is the main computer already"}}
 		return nil
 	case r.on_:
-		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " is now the main computer", Next: "parley status"}}
-		return []core.Effect{n.core.TakeMain()}
+		next, said.Text = n.core.TakeMain(), me+" is now the main computer"
 	case !held:
 		r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " does not have the role"}}
 		return nil
 	}
-	r.to <- shown[api.Outcome]{value: api.Outcome{Text: me + " gives the role up", Next: "parley status"}}
-	return []core.Effect{claim}
+	effects, err := n.tryAppend(next)
+	if err != nil {
+		r.to <- shown[api.Outcome]{err: fmt.Errorf("switch the main computer's role: %w", err)}
+		return effects
+	}
+	r.to <- shown[api.Outcome]{value: said}
+	return effects
 }
 
 // SetMain takes the main-computer role or gives it up.

@@ -187,17 +187,23 @@ func (n *Node) flush(saves *disk.Batch) error {
 
 // append seals, stores and only then publishes an own record, and folds it like anybody else's.
 func (n *Node) append(a core.Append) []core.Effect {
+	effects, _ := n.tryAppend(a) // the core has been told of a failure, and asks again
+	return effects
+}
+
+// tryAppend is append for whoever must know whether the record is stored: a person is told only of what is.
+func (n *Node) tryAppend(a core.Append) ([]core.Effect, error) {
 	r, err := n.seal(a)
 	if err == nil {
 		_, err = n.store.Apply(disk.Batch{Records: []*ledger.Record{r}})
 	}
 	if err != nil {
-		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall())
+		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall()), err
 	}
 	if err := n.mesh.Publish(r); err != nil {
 		n.slog.Debug("publish", "record", r.ID.String(), "error", err)
 	}
-	return n.hear(a.Ledger)
+	return n.hear(a.Ledger), nil
 }
 
 // seal makes the next record of this process's chain in a ledger.

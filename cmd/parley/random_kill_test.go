@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,18 +52,23 @@ func TestKilledAtRandomMomentsItEndsTheSame(t *testing.T) { // S1, S4, S10, case
 // killedDemo plays one demo to its end and reports how many of its programs were killed meanwhile.
 func killedDemo(t *testing.T, path string, chance *rand.Rand, most int) (killed int, out string, err error) {
 	dir := t.TempDir()
-	var printed bytes.Buffer
+	printed := &timeline{set: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { over <- demo.Run(ctx, demo.Options{Program: path, Dir: dir, Yes: true, Out: &printed}) }()
+	go func() { over <- demo.Run(ctx, demo.Options{Program: path, Dir: dir, Yes: true, Out: printed}) }()
+	select {
+	case <-printed.set: // the repository and the pull request are there; from here on anything may be killed
+	case err = <-over:
+		return 0, printed.out.String(), err
+	}
 	for {
 		wait := time.NewTimer(time.Duration(200+chance.IntN(1500)) * time.Millisecond)
 		victim := victims[chance.IntN(len(victims))]
 		select {
 		case err = <-over:
 			wait.Stop()
-			return killed, printed.String(), err
+			return killed, printed.out.String(), err
 		case <-wait.C:
 			// A demo that is never left in peace need not end: twelve for each is more than any bad day has.
 			if killed < min(most, 12) && kill(filepath.Join(dir, victim)) {
@@ -70,6 +76,25 @@ func killedDemo(t *testing.T, path string, chance *rand.Rand, most int) (killed 
 			}
 		}
 	}
+}
+
+// timeline takes what a demo prints; it is read once the demo is over.
+type timeline struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+	set chan struct{} // closed once the scene is set
+	is  bool
+}
+
+func (l *timeline) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.out.Write(p)
+	if !l.is && strings.Contains(l.out.String(), "\nPull request ") {
+		l.is = true
+		close(l.set)
+	}
+	return len(p), nil
 }
 
 // kill ends the program that a pid file names, without warning.
