@@ -25,7 +25,7 @@ var (
 	killSeed    = flag.Uint64("killseed", 1, "seed of those moments")
 )
 
-// killTimeMax ends the short run, however slow the machine is; with -kills every kill is made.
+// killTimeMax is when the short run begins no further demo; with more -kills than by default all are made.
 const killTimeMax = 120 * time.Second
 
 // TestKilledAtRandomMomentsItEndsTheSame kills a random program of a demo, again and again at random
