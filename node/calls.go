@@ -244,17 +244,22 @@ func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outc
 		if err := n.persons.Check(api.MainAct(on), p); err != nil {
 			return api.Outcome{}, nil, err
 		}
-		claim, held := n.core.LeaveMain()
+		next, held := n.core.LeaveMain()
 		me := n.core.Roster().Name(n.id.Device())
+		said := api.Outcome{Text: me + " gives the role up", Next: "parley status"}
 		switch {
 		case on && n.core.Main(n.wall()):
 			return api.Outcome{Text: me + " is the main computer already"}, nil, nil
 		case on:
-			return api.Outcome{Text: me + " is now the main computer", Next: "parley status"}, []core.Effect{n.core.TakeMain()}, nil
+			next, said.Text = n.core.TakeMain(), me+" is now the main computer"
 		case !held:
 			return api.Outcome{Text: me + " does not have the role"}, nil, nil
 		}
-		return api.Outcome{Text: me + " gives the role up", Next: "parley status"}, []core.Effect{claim}, nil
+		effects, err := n.append(next) // a person is told only of what is stored
+		if err != nil {
+			err = fmt.Errorf("switch the main computer's role: %w", err)
+		}
+		return said, effects, err
 	})
 }
 

@@ -205,7 +205,7 @@ func (n *Node) perform(ctx context.Context, effects []core.Effect) error {
 		}
 		if a, ok := e.(core.Append); ok {
 			more, err := n.append(a)
-			if err != nil {
+			if errors.Is(err, disk.ErrDiskLow) {
 				return err
 			}
 			effects = append(effects, more...)
@@ -227,7 +227,8 @@ func (n *Node) flush(saves *disk.Batch) error {
 	return err
 }
 
-// append seals, stores and only then publishes an own record, and folds it like anybody else's.
+// append seals, stores and only then publishes an own record, and folds it like anybody else's. An error says
+// that it is not stored; the core has been told, unless the disk is almost full.
 func (n *Node) append(a core.Append) ([]core.Effect, error) {
 	r, err := n.seal(a)
 	if err == nil {
@@ -237,7 +238,7 @@ func (n *Node) append(a core.Append) ([]core.Effect, error) {
 		return nil, err
 	}
 	if err != nil {
-		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall()), nil
+		return n.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, n.wall()), err
 	}
 	if err := n.mesh.Publish(r); err != nil {
 		n.slog.Debug("publish", "record", r.ID.String(), "error", err)

@@ -9,8 +9,8 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// flipRecord changes one byte of a stored record, counted from its end when at is negative.
-func flipRecord(t *testing.T, s *Store, r *ledger.Record, at int) {
+// breakByte changes one byte of a stored record, counted from its end when at is negative.
+func breakByte(t *testing.T, s *Store, r *ledger.Record, at int) {
 	t.Helper()
 	wire := slices.Clone(r.Wire)
 	if at < 0 {
@@ -32,7 +32,7 @@ func TestABrokenByteIsFoundAndTheRecordComesBackFromAPeer(t *testing.T) { // cas
 			records := writer(t, ledger.TID{1}, 1, 20)
 			apply(t, here, records...)
 			apply(t, peer, records...)
-			flipRecord(t, here, records[7], at)
+			breakByte(t, here, records[7], at)
 
 			found, err := here.check(true)
 			if err != nil || found.Unreadable != 1 || found.Records != 19 || found.Gaps != 1 {

@@ -32,6 +32,7 @@
      P=3                1,277 states
      P=3 FAULTY        17,373 states
      P=2 TAKE=1       243,039 states
+     P=2 REST=1       151,277 states, with BACK=0
    Larger: -DP=3 -DTAKE=1 and -DREST=1 -DBACK=0 to 2, several minutes and more each.
 
    With -DFAULTY a main computer names the final too early, and goes back to the interim after it.
