@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -96,11 +97,13 @@ func TestNothingIsPushedWhileTheMainRoleIsContested(t *testing.T) { // S15, case
 		t.Fatalf("the role is %v", role)
 	}
 
-	effects, err := laptop.core.Approve(card.Key, *card.Binds, "test", w.now)
-	if err != nil {
-		t.Fatal(err)
+	if _, err := laptop.core.Approve(card.Key, *card.Binds, "test", w.now); !errors.Is(err, ErrNoCard) {
+		t.Errorf("a press while two computers claim the role says %v", err)
 	}
-	for _, e := range effects {
+	if codes(laptop)["C2"] != 1 || codes(laptop)["C8"] != 1 {
+		t.Errorf("cards %v", codes(laptop))
+	}
+	for _, e := range laptop.core.Handle(Tick{}, w.now.Add(time.Minute)) {
 		if do, ok := e.(Do); ok {
 			if _, write := do.Action.(thread.Write); write {
 				t.Error("an approved push begins while two computers claim the role")

@@ -9,18 +9,6 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// settle lets everybody work until nothing is left to do, without anybody pressing anything.
-func (w *world) settle() {
-	for busy := true; busy; {
-		busy = false
-		for _, c := range w.people {
-			if len(c.inputs) > 0 {
-				busy = w.work(c) || busy
-			}
-		}
-	}
-}
-
 func only(t *testing.T, c *computer) *Conversation {
 	t.Helper()
 	all := c.core.Conversations()
