@@ -181,6 +181,31 @@ func TestAMergeThatNobodyApprovesIsNoHandOver(t *testing.T) { // case 63
 	}
 }
 
+func TestAReadyResultIsNotHandedOverThoughItsSideIsAway(t *testing.T) { // B7
+	w := newWorld(t)
+	w.settle()
+	w.approve(w.people[1])
+	w.settle()
+	w.people[1].away = true
+	w.pass(25 * time.Hour)
+	if s := w.settle(); s.Reassigns != 0 || s.Ready == nil || w.main.card("C3") == nil {
+		t.Errorf("%d hand-overs, ready %v", s.Reassigns, s.Ready)
+	}
+}
+
+func TestARemovedComputerNeverGetsTheFinal(t *testing.T) { // case 51
+	w := newWorldOf(t, 4, 0)
+	w.settle()
+	w.people[1].away, w.people[3].away = true, true
+	w.removes(w.main, w.people[2])
+	w.pass(25 * time.Hour)
+	w.people[2].seen = w.now
+	w.step(w.main)
+	if s := w.state(); s.Responsible != w.party(w.people[3]) {
+		t.Errorf("responsible %d, want %d", s.Responsible, w.party(w.people[3]))
+	}
+}
+
 func TestAPushThatGitHubForbidsIsGivenUpWithItsReason(t *testing.T) { // case 64
 	w := newWorld(t)
 	author := w.people[1]
