@@ -98,6 +98,20 @@ func TestALaneThatIsSilentIsAComputerThatIsAway(t *testing.T) { // P4, case 47
 	}
 }
 
+func TestEveryComputerOfALaneTakesTheFinal(t *testing.T) { // P3, P24
+	w, _, second := laneWorld(t)
+	w.settle()
+	second.away, w.people[2].away = true, true
+	w.pass(time.Hour)
+	if s := w.published(); s.Phase != Final || s.Adopted[w.party(second)] == (ledger.ID{}) {
+		t.Fatalf("phase %v", s.Phase)
+	}
+	second.away = false
+	if w.settle(); second.files[0].Here != blob("a.go final") {
+		t.Error("the lane's other computer did not take what the first confirmed")
+	}
+}
+
 func TestALaneDoesNotWorkForOthers(t *testing.T) { // case 50
 	for _, account := range []Verdict{No, CannotTell} {
 		w, first, second := laneWorld(t)
