@@ -116,7 +116,7 @@ func TestARemovedComputerSmugglesNobodyIn(t *testing.T) {
 	}
 }
 
-func TestMutualRemovalRemovesBoth(t *testing.T) {
+func TestMutualRemovalRemovesBoth(t *testing.T) { // case 52
 	fleet, a, b, records := pair(t)
 	ab := a.write(fleet, &ledger.Revoke{Device: b.dev, Reason: 3}, nil, records[1].ID)
 	ba := b.write(fleet, &ledger.Revoke{Device: a.dev, Reason: 3}, nil, records[1].ID)

@@ -345,7 +345,7 @@ func TestARemovedComputerDoesNotSeeThoseWhoRefuseIt(t *testing.T) {
 	})
 }
 
-func TestTwoProcessesWithOneKeyAreNoticed(t *testing.T) {
+func TestTwoProcessesWithOneKeyAreNoticed(t *testing.T) { // case 41
 	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
 		copied := c.meshes[1]

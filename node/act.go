@@ -70,7 +70,11 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 			want.Mode = "100755"
 		}
 	}
-	outcome, err := w.checkout.Replace(ctx, string(f.Path), known, want)
+	why := "The interim of " + s.Ref() + "."
+	if s.Final != nil {
+		why = "The final of " + s.Ref() + "."
+	}
+	outcome, err := w.checkout.ReplaceFor(ctx, why, string(f.Path), known, want)
 	return outcome == worktree.Took, err
 }
 

@@ -251,8 +251,10 @@ func (l *looking) tryMerge(ctx context.Context) error {
 		return err
 	}
 	l.out.HeadBase = oid(fork)
-	l.out.HeadFiles, err = l.blobs(ctx, l.head)
-	return err
+	if l.out.HeadFiles, err = l.blobs(ctx, l.head); err != nil || !v.Clean || oid(l.head) == l.open.Head {
+		return err
+	}
+	return l.markers(ctx, l.head)
 }
 
 // blobs is each file's version in a commit, in the order of the open.
@@ -298,9 +300,6 @@ func (l *looking) verifyReady(ctx context.Context) error {
 		if l.out.Files[i].Tip != then[i] {
 			return refuse(l.paths[i] + " changed on " + l.base() + " since it was tested")
 		}
-	}
-	if err := l.markers(ctx, l.head); err != nil {
-		return err
 	}
 	if len(l.out.Marked) > 0 {
 		return refuse("it has new conflict markers in " + l.paths[l.out.Marked[0]])

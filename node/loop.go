@@ -20,6 +20,13 @@ const tickMax = 15 * time.Second
 // errAgain ends a node that is to start with what it has learnt, such as a repository's new name.
 var errAgain = errors.New("start over")
 
+func (n *Node) startOver() {
+	select {
+	case n.again <- struct{}{}:
+	default: // it is about to
+	}
+}
+
 // run is the loop. It returns when ctx ends or an append says that the store can no longer be trusted.
 func (n *Node) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -276,6 +283,8 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 	switch e := e.(type) {
 	case core.Note:
 		n.log.add(e)
+	case core.Renew:
+		n.startOver()
 	case core.Look:
 		n.beside(ctx, func(ctx context.Context) core.Input { return n.look(ctx, e) })
 	case core.Do:

@@ -63,6 +63,9 @@ func (n *Node) syncCheckout(ctx context.Context, w *workspace, e core.SyncMaster
 		}
 	}
 	res, err := w.checkout.SyncMaster(ctx, w.mirror, r)
+	if w.unfit = (unfit{}); err == nil && res.Own != "" && len(res.Conflicts) == 0 {
+		w.unfit = unfit{res.Own, fetched.Base, res.Why}
+	}
 	return res, fetched.Base, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
@@ -76,6 +77,7 @@ func (n *Node) refused(verb string, err error) {
 func translate(err error) error {
 	for _, e := range []struct{ from, to error }{
 		{mesh.ErrPortTaken, api.ErrPortTaken},
+		{disk.ErrDiskLow, api.ErrDiskLow},
 		{worktree.ErrNoGit, api.ErrNoGit},
 		{worktree.ErrOldGit, api.ErrOldGit},
 		{worktree.ErrNotRepository, api.ErrNotRepository},

@@ -30,7 +30,17 @@ type workspace struct {
 	known github.Repository
 	base  string // configured base branch; empty: GitHub's default
 
+	unfit unfit // the combination that failed its tests last
+
 	tests []string // command that judges a combination of own work and GitHub's; empty: nothing is tested
+}
+
+// unfit is a combination of own work and GitHub's that failed its tests: it is not tested again until one of the
+// two has changed.
+type unfit struct {
+	own string
+	tip worktree.OID
+	why string
 }
 
 // repoPrefix is where GitHub's answer about a repository is kept, so that a node starts without it.
@@ -112,10 +122,7 @@ func (n *Node) identify(ctx context.Context, w *workspace) (core.Repository, err
 	}
 	if !strings.EqualFold(r.FullName, w.owner+"/"+w.name) {
 		n.log.add(core.Note{Level: "warn", Kind: "repository", Who: n.cfg.Name, Text: w.slug + " is called " + r.FullName + " now; the node starts over with that name"})
-		select {
-		case n.again <- struct{}{}:
-		default: // it is about to
-		}
+		n.startOver()
 	}
 	return n.coreRepository(w), nil
 }

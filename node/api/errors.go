@@ -61,6 +61,7 @@ var (
 	ErrDemoHome      = errors.New("this is a demo's home")
 	ErrNotRepository = errors.New("not a git repository")
 	ErrPortTaken     = errors.New("the port is taken")
+	ErrDiskLow       = errors.New("the disk is almost full")
 	ErrNoTerminal    = errors.New("no terminal to ask for the passphrase")
 	ErrNeedsPerson   = errors.New("only a person can settle this")
 	ErrNothingToDo   = errors.New("nothing to do")
@@ -112,6 +113,7 @@ var faults = []struct {
 	{ErrDemoHome, "demo-home", http.StatusConflict, ExitError, "run parley demo, or parley init with another --home"},
 	{ErrNotRepository, "no-repository", http.StatusBadRequest, ExitError, "name a git checkout with a GitHub remote"},
 	{ErrPortTaken, "port-taken", http.StatusConflict, ExitError, "choose another port in config.toml, or 0 for any"},
+	{ErrDiskLow, "disk-low", http.StatusInsufficientStorage, ExitError, "free some space, then run parley up"},
 	{ErrNoTerminal, "no-terminal", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal, or use --passphrase-file"},
 	{ErrNeedsPerson, "needs-person", http.StatusConflict, ExitPerson, "settle it by hand on GitHub or with git"},
 	{ErrNothingToDo, "nothing-to-do", http.StatusConflict, ExitNothing, "choose two branches that conflict"},

@@ -181,7 +181,7 @@ func TestOnlyTheMainComputerScans(t *testing.T) { // P9
 	}
 }
 
-func TestTheDaysTurnsCannotBeRefilledByAClockSetBack(t *testing.T) { // P21
+func TestTheDaysTurnsCannotBeRefilledByAClockSetBack(t *testing.T) { // P21, case 45
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	d := Day{}.at(noon)
 	d.Used = thread.TurnsPerDay

@@ -323,6 +323,11 @@ func (c *Core) hearThread(h Heard) {
 	before := t.State.Phase
 	t.State = thread.Fold(h.Records, lanes.Rosters{c.roster})
 	t.State.Ledger = h.Ledger
+	if slices.Contains(t.State.Forked, c.cfg.Device) && !t.Local.Renewed {
+		t.Local.Renewed = true
+		c.keep(t)
+		c.effect(Renew{})
+	}
 	names := c.names(&t.State)
 	fresh := make([]*ledger.Record, 0, 1)
 	for _, r := range h.Records {

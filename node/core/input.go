@@ -208,6 +208,10 @@ type SyncMaster struct {
 	Until  time.Time // end of that turn
 }
 
+// Renew ends this process and starts another: this computer has two histories in a conversation, and goes on
+// under a new incarnation, which no other process shares (case 12).
+type Renew struct{}
+
 // Note is one line of the timeline.
 type Note struct {
 	Level  string // "say" for records, "do" for acts, "warn"
@@ -224,4 +228,5 @@ func (Look) effect()       {}
 func (Do) effect()         {}
 func (Scan) effect()       {}
 func (SyncMaster) effect() {}
+func (Renew) effect()      {}
 func (Note) effect()       {}

@@ -34,6 +34,7 @@ type Local struct {
 	Land *Approval // the merge on GitHub
 
 	Pressed []Press
+	Renewed bool // this process began because of an own fork here
 
 	Took       []int
 	ClearSince time.Time

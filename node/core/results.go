@@ -22,6 +22,7 @@ func (c *Core) looked(in Looked, now time.Time) {
 		return
 	}
 	c.succeeded(key)
+	c.seenDone(t, &in.Look.Pull)
 	t.Look = in.Look
 	t.looked = in.Look.At // what it shows is as old as its beginning
 	clear := in.Look.HeadClean == thread.Yes && t.State.Open != nil && in.Look.Pull.Head == t.State.Open.Head
@@ -32,6 +33,22 @@ func (c *Core) looked(in Looked, now time.Time) {
 		c.keep(t)
 	case !clear && !t.Local.ClearSince.IsZero():
 		t.Local.ClearSince = time.Time{}
+		c.keep(t)
+	}
+}
+
+// seenDone ends the consumed approvals whose outcome GitHub now shows: a push that is the head, a merge that is
+// made. Nobody may have asked for the write again since, and the next offer must not wait for it.
+func (c *Core) seenDone(t *Conversation, p *thread.Pull) {
+	if !p.Known || p.Gone {
+		return
+	}
+	if a := t.Local.Push; a != nil && a.State == thread.Consumed && p.Head == a.Binds.New {
+		a.State = thread.Done
+		c.keep(t)
+	}
+	if a := t.Local.Land; a != nil && a.State == thread.Consumed && p.Merged && p.Head == a.Binds.New {
+		a.State = thread.Done
 		c.keep(t)
 	}
 }

@@ -57,6 +57,9 @@ func (c *Core) append(t *Conversation, d *thread.Draft) Append {
 
 func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 	claim, main := c.acting(now)
+	if term, ok := c.roster.Term(claim, c.cfg.Device); !ok || term < t.State.Term {
+		main = false // a later main computer has spoken here already
+	}
 	self := thread.Self{
 		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
@@ -273,12 +276,12 @@ func (c *Core) succeeded(key string) { delete(c.retry, key) }
 // old.
 func (c *Core) look(t *Conversation, self thread.Self, now time.Time) {
 	key := lookKey(t.State.Ledger)
-	if self.Party < 0 || t.State.Phase == thread.Closed && t.State.Adopted[self.Party] != (ledger.ID{}) ||
-		t.State.Phase == thread.Closed && t.State.Final == nil || c.flight[key] {
-		return
+	over := t.State.Phase == thread.Closed && (t.State.Final == nil || t.State.Adopted[max(self.Party, 0)] != (ledger.ID{}))
+	if self.Party < 0 || over && len(t.Cards) == 0 || c.flight[key] {
+		return // a card of a closed conversation goes away by what is seen
 	}
 	every := c.cfg.Every.Idle
-	if self.Main || t.State.Responsible == self.Party || t.State.Phase >= thread.Final {
+	if !over && (self.Main || t.State.Responsible == self.Party || t.State.Phase >= thread.Final) {
 		every = c.cfg.Every.Look
 	}
 	stale := t.dirty || t.Look.For != t.State.Head() || t.Look.ForReady != readyID(&t.State) || !now.Before(t.looked.Add(every))

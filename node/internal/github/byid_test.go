@@ -2,7 +2,7 @@ package github
 
 import "testing"
 
-func TestRepositoryIsFoundByItsIDAfterARename(t *testing.T) {
+func TestRepositoryIsFoundByItsIDAfterARename(t *testing.T) { // case 28
 	w := newWorld(t)
 	named := must(w.c.Repository(t.Context(), "alice", "app"))(t)
 	if r := must(w.c.RepositoryByID(t.Context(), named.ID))(t); r != named {

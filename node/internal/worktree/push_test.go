@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAPushOnlyEverAddsToTheHeadItKnows(t *testing.T) { // D-23
+func TestAPushOnlyEverAddsToTheHeadItKnows(t *testing.T) { // D-23, case 61
 	h := newHub(t)
 	h.require("t0ken")
 	root := h.commit("", tree{"a": "x\n"})

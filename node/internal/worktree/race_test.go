@@ -14,7 +14,7 @@ import (
 
 // A writer saves to the file while it is being replaced, aimed at the moments around the exchange. Whatever it
 // saved and did not itself overwrite is at the path or among the kept files.
-func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19
+func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19, case 35
 	c := newConflict(t)
 	rounds := 300
 	if testing.Short() {
