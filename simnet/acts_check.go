@@ -91,9 +91,8 @@ func contested(_ *World, s Step) error {
 		}
 	}
 	for _, b := range s.Begun {
-		roster := b.who.core.Roster()
-		if role, _ := roster.Main(); role != lanes.RoleMain {
-			return fmt.Errorf("%s starts a %s while it sees the main role %s", b.who, b.action, role)
+		if b.role != lanes.RoleMain {
+			return fmt.Errorf("%s starts a %s while it sees the main role %s", b.who, b.action, b.role)
 		}
 	}
 	return nil

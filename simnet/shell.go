@@ -109,6 +109,8 @@ func (c *computer) begin(e core.Effect) {
 	switch e := e.(type) {
 	case core.Save:
 		c.keep(e)
+	case core.Renew:
+		c.crash(false)
 	case core.Look:
 		c.beside(func() { c.look(e) })
 	case core.Do:
@@ -182,9 +184,12 @@ func (c *computer) tell(e core.Do, b thread.Binds) {
 	c.answer(out, out.Err != "")
 }
 
-// step15 notes for the checks that a change of GitHub begins.
+// step15 notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
+// the same step.
 func (c *computer) step15(action string) {
-	c.w.step.Begun = append(c.w.step.Begun, begun{c, action})
+	roster := c.core.Roster()
+	role, _ := roster.Main()
+	c.w.step.Begun = append(c.w.step.Begun, begun{c, action, role})
 }
 
 // reserved counts a turn where nothing can lose it.

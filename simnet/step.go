@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
 )
@@ -46,6 +47,7 @@ type sealed struct {
 type begun struct {
 	who    *computer
 	action string
+	role   lanes.Role // as it saw the main role then
 }
 
 // turn is one agent turn that starts.

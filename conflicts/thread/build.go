@@ -195,7 +195,7 @@ func (p *stepping) offer(b Binds, have *Approval, card Card) {
 		card.Why, card.Binds = why, nil
 	}
 	p.e.Offers = append(p.e.Offers, b)
-	p.e.Cards = append(p.e.Cards, card)
+	p.show(card)
 }
 
 // paused says why no approval of this conversation may be used now, "" if it may: two histories of one

@@ -20,7 +20,7 @@ func (p *stepping) overdueCard() {
 		card.What = p.heldUp() + "; due since " + p.clock(p.f.Assigned.Add(p.t.Final))
 		card.Why = p.overdueNext()
 	}
-	p.e.Cards = append(p.e.Cards, card)
+	p.show(card)
 }
 
 // heldUp says where an overdue final stands still.

@@ -89,7 +89,7 @@ func (p *stepping) cardTurns(what string) {
 	default:
 		card.Binds = &Binds{Action: "round", Repo: p.s.Open.Repo, Pull: p.s.Open.Pull, Round: p.s.Round}
 	}
-	p.e.Cards = append(p.e.Cards, card)
+	p.show(card)
 }
 
 // anotherRound reports whether a person's press for one is under way.
@@ -132,7 +132,7 @@ func (p *stepping) forkCard() {
 	if p.forkSeen() {
 		return
 	}
-	p.e.Cards = append(p.e.Cards, Card{
+	p.show(Card{
 		Code: "C11", Title: "Two histories in the conversation about " + p.subject(),
 		What:  p.forked() + " signed two different records at one place; a copied key or a fault can do that",
 		Why:   "every computer follows the same one of the two; no approval of this conversation is used until you have looked",

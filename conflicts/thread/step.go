@@ -105,10 +105,14 @@ func (p *stepping) emitSpine(content ledger.Body, re ...ledger.ID) {
 
 // card shows a matter once, whichever rules find it (S17).
 func (p *stepping) card(code, title, what, why string) {
-	if slices.ContainsFunc(p.e.Cards, func(c Card) bool { return c.Code == code }) {
-		return
+	p.show(Card{Code: code, Title: title, What: what, Why: why})
+}
+
+// show puts a card into the inbox. Each matter has one: where two rules meet it, the first has said it.
+func (p *stepping) show(card Card) {
+	if !slices.ContainsFunc(p.e.Cards, func(c Card) bool { return c.Code == card.Code }) {
+		p.e.Cards = append(p.e.Cards, card)
 	}
-	p.e.Cards = append(p.e.Cards, Card{Code: code, Title: title, What: what, Why: why})
 }
 
 // hold keeps the files of the thread from the master sync until the final.
