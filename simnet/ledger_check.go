@@ -67,17 +67,17 @@ func noSelfFork(w *World, s Step) error {
 	return nil
 }
 
-// onePerPull: no computer knows two running conversations about one pull request.
+// onePerPull: a computer that opens a conversation knows no other that runs about the same pull request.
 func onePerPull(_ *World, s Step) error {
-	for _, f := range s.Folds {
-		o := f.state.Open
-		if o == nil || f.state.Phase == thread.Closed {
+	for _, one := range s.Sealed {
+		o, ok := one.record.Content.(*ledger.Open)
+		if !ok || !one.who.running {
 			continue
 		}
-		for _, t := range f.who.core.Conversations() {
+		for _, t := range one.who.core.Conversations() {
 			other := t.State.Open
 			if t.State.Phase != thread.Closed && other.Repo == o.Repo && other.Pull == o.Pull && other.Episode != o.Episode {
-				return fmt.Errorf("%s knows a second conversation about pull request %d", f.who, o.Pull)
+				return fmt.Errorf("%s opens a second conversation about pull request %d", one.who, o.Pull)
 			}
 		}
 	}

@@ -20,7 +20,11 @@ func (w *World) lie(c *computer) {
 	}
 	r := w.rng.fault
 	a := core.Append{Ledger: s.Ledger, Open: s.Root.ID, Spine: s.Head(), Claim: claim.ID}
-	switch r.IntN(4) {
+	kind := r.IntN(4)
+	if kind == 2 && c.dev == claim.Device {
+		kind = 0 // a main computer that raises the round without a press is believed
+	}
+	switch kind {
 	case 0:
 		a.Content = &ledger.Interim{Why: ledger.InterimDecided, Pick: []uint64{0}}
 	case 1:
