@@ -118,5 +118,10 @@ func (c *Core) Repos() []RepoState {
 	return out
 }
 
-// Seen is when a computer was last heard of here.
-func (c *Core) Seen(d ledger.Device) time.Time { return c.seen[d] }
+// Seen is when a computer was last heard of here, over restarts to within five minutes.
+func (c *Core) Seen(d ledger.Device) time.Time {
+	if at := c.seen[d]; !at.IsZero() {
+		return at
+	}
+	return c.met[d]
+}

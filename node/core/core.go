@@ -47,10 +47,11 @@ type Core struct {
 	repos   map[string]*repo // by slug
 	threads map[ledger.TID]*Conversation
 	day     Day
-	seen    map[ledger.Device]time.Time
-	synced  time.Time // last completed catch-up with another computer
-	quiet   time.Time // deadlines are not judged before
-	started time.Time // or woken
+	seen    map[ledger.Device]time.Time // since this start
+	met     map[ledger.Device]time.Time // as last kept
+	synced  time.Time                   // last completed catch-up with another computer
+	quiet   time.Time                   // deadlines are not judged before
+	started time.Time                   // or woken
 	out     []Effect
 	flight  map[string]bool
 	retry   map[string]backoff
@@ -103,7 +104,7 @@ type Conversation struct {
 func New(cfg Config) *Core {
 	c := &Core{
 		cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
-		seen: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
+		seen: map[ledger.Device]time.Time{}, met: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
 		roster: lanes.Fold(cfg.Fleet, nil), twice: map[ledger.Device]time.Time{}, skewed: map[ledger.Device]time.Time{},
 	}
 	for _, slug := range cfg.Slugs {
@@ -150,6 +151,12 @@ func (c *Core) restoreValue(key string, value []byte) {
 		var tid ledger.TID
 		if tid.UnmarshalText([]byte(strings.TrimPrefix(key, localPrefix))) == nil {
 			json.Unmarshal(value, &c.conversation(tid).Local)
+		}
+	case strings.HasPrefix(key, seenPrefix):
+		var d ledger.Device
+		var at time.Time
+		if d.UnmarshalText([]byte(strings.TrimPrefix(key, seenPrefix))) == nil && json.Unmarshal(value, &at) == nil {
+			c.met[d] = at
 		}
 	case strings.HasPrefix(key, masterPrefix):
 		if r := c.repos[strings.TrimPrefix(key, masterPrefix)]; r != nil {
@@ -224,7 +231,7 @@ func (c *Core) take(in Input, now time.Time) {
 	case MasterSynced:
 		c.masterSynced(in, now)
 	case Peer:
-		c.seen[in.Device] = now
+		c.meet(in.Device, now)
 		if in.Synced {
 			c.synced, c.quiet = now, time.Time{}
 		}
@@ -243,6 +250,19 @@ func (c *Core) take(in Input, now time.Time) {
 		c.cfg.Desk = in.On
 	case Tick:
 		c.ran(in.Ran)
+	}
+}
+
+// seenEvery is how often it is kept when a computer was last heard of.
+const seenEvery = 5 * time.Minute
+
+// meet notes that a computer was heard of. For people it is kept over a restart; for deadlines only what was
+// heard since counts.
+func (c *Core) meet(d ledger.Device, now time.Time) {
+	c.seen[d] = now
+	if at := c.met[d]; now.Sub(at).Abs() >= seenEvery {
+		c.met[d] = now
+		c.effect(save(seenPrefix+d.String(), now))
 	}
 }
 

@@ -71,6 +71,7 @@ const (
 	localPrefix   = "c/" // + thread id: Local
 	verdictPrefix = "s/" // + slug + "/" + number: Verdict
 	masterPrefix  = "m/" // + slug: Master
+	seenPrefix    = "p/" // + device: when it was last heard of
 	dayKey        = "d"  // Day
 )
 
@@ -97,7 +98,7 @@ func verdictKey(slug string, pull uint64) string {
 func masterKey(slug string) string { return masterPrefix + slug }
 
 // save is the effect that keeps a value. A value of these types always encodes.
-func save[T Local | Verdict | Master | Day](key string, v T) Save {
+func save[T Local | Verdict | Master | Day | time.Time](key string, v T) Save {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("core: saving " + key + ": " + err.Error())

@@ -102,6 +102,21 @@ func TestFaultsOfAnotherComputerAreCardsWhileTheyLast(t *testing.T) { // cases 4
 	}
 }
 
+func TestWhenAComputerWasLastHeardOfIsKnownAfterARestart(t *testing.T) {
+	w := newWorld(t)
+	desktop, laptop := w.people[0], w.people[1]
+	heard := w.now
+	w.perform(desktop, desktop.core.Handle(Peer{Device: laptop.device()}, heard))
+	w.now = w.now.Add(time.Hour)
+	w.boot(desktop)
+	if at := desktop.core.Seen(laptop.device()); !at.Equal(heard) {
+		t.Errorf("last heard of at %v, want %v", at, heard)
+	}
+	if at := desktop.core.lastSeen(laptop.device(), w.now); !at.Equal(w.now) {
+		t.Errorf("for deadlines it counts from %v, before this start", at)
+	}
+}
+
 // syncs gives one answer to a core's master syncs and returns those it asks for.
 func syncs(c *Core, now time.Time, in MasterSynced) (asked []SyncMaster) {
 	for _, e := range c.Handle(in, now) {
