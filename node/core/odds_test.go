@@ -220,6 +220,18 @@ func TestOnePlaceSaysWhoDecidesAPath(t *testing.T) { // P0
 	}
 }
 
+func TestAnOwnCopyThatStayedIsNamedAfterTheFinal(t *testing.T) { // P19, P20
+	w := newWorld(t)
+	w.run()
+	tablet := w.people[2].core
+	if why, ok := tablet.WhyPath(slug, "a.go"); !ok || why.Thread != nil || why.Kept == "" {
+		t.Errorf("a.go: %+v", why)
+	}
+	if why, _ := tablet.WhyPath(slug, "b.go"); why.Kept != "" {
+		t.Errorf("b.go: %+v", why)
+	}
+}
+
 func TestCleanConflictAndCouldNotTellAreThreeAnswers(t *testing.T) { // P7, P10
 	w := newWorld(t)
 	c := w.people[0].core

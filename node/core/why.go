@@ -1,6 +1,10 @@
 package core
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/parley-mesh/parley/ledger"
+)
 
 // holder is the conversation that decides what a path of a repository holds on this computer, and the path's
 // place in its open. Without one the master sync decides. This is the only place that says so.
@@ -67,7 +71,27 @@ func (c *Core) WhyPath(slug, path string) (out PathWhy, ok bool) {
 			out.Kept = k.Why
 		}
 	}
+	if out.Kept == "" {
+		out.Kept = c.keptOwn(r, path)
+	}
 	return out, true
+}
+
+// keptOwn says that a path holds the own copy that stayed after a conversation's final, "" where it does not.
+func (c *Core) keptOwn(r *repo, path string) string {
+	for _, tid := range c.order() {
+		t := c.threads[tid]
+		o := t.State.Open
+		if o == nil || t.State.Final == nil || o.Host != r.Host || o.Repo != r.ID || len(t.Look.Files) != len(o.Files) {
+			continue
+		}
+		for i, f := range t.Look.Files {
+			if string(o.Files[i].Path) == path && f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable && t.Look.OnBase {
+				return "this computer's own copy stayed after the final of " + t.State.Ref() + ", since it holds work that is nowhere else"
+			}
+		}
+	}
+	return ""
 }
 
 // PullWhy is what is known of a pull request: its conversation, or git's last answer, or why git could not
