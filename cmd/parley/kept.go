@@ -76,33 +76,14 @@ func (a *app) opLog(c *cobra.Command, _ []string) error {
 	})
 }
 
-// putBack is one of the two acts by which a person takes back what parley did to files.
-func (a *app) putBack(c *cobra.Command, prompt string, do func(*api.Client, api.Prover) (api.Outcome, error)) error {
-	home, client, err := a.running()
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	by, err := a.unlock(c.Context(), home, prompt)
-	if err != nil {
-		return err
-	}
-	out, err := do(client, by)
-	if err != nil {
-		return err
-	}
-	a.tell(out)
-	return nil
-}
-
 func (a *app) keptRestore(c *cobra.Command, args []string) error {
-	return a.putBack(c, "Passphrase to put this file back: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
+	return a.byPerson(c, "Passphrase to put this file back: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
 		return client.Restore(c.Context(), args[0], by)
 	})
 }
 
 func (a *app) opUndo(c *cobra.Command, args []string) error {
-	return a.putBack(c, "Passphrase to take this back: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
+	return a.byPerson(c, "Passphrase to take this back: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
 		return client.Undo(c.Context(), args[0], by)
 	})
 }

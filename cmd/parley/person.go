@@ -80,22 +80,29 @@ func (a *app) setMain(on bool) func(*cobra.Command, []string) error {
 		prompt = "Passphrase to make this the main computer: "
 	}
 	return func(c *cobra.Command, _ []string) error {
-		home, client, err := a.running()
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		by, err := a.unlock(c.Context(), home, prompt)
-		if err != nil {
-			return err
-		}
-		out, err := client.SetMain(c.Context(), on, by)
-		if err != nil {
-			return err
-		}
-		a.tell(out)
-		return nil
+		return a.byPerson(c, prompt, func(client *api.Client, by api.Prover) (api.Outcome, error) {
+			return client.SetMain(c.Context(), on, by)
+		})
 	}
+}
+
+// byPerson lets a person agree to an act of the running node, and says what came of it.
+func (a *app) byPerson(c *cobra.Command, prompt string, do func(*api.Client, api.Prover) (api.Outcome, error)) error {
+	home, client, err := a.running()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	by, err := a.unlock(c.Context(), home, prompt)
+	if err != nil {
+		return err
+	}
+	out, err := do(client, by)
+	if err != nil {
+		return err
+	}
+	a.tell(out)
+	return nil
 }
 
 func (a *app) scan(c *cobra.Command, _ []string) error {
