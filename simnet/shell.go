@@ -95,7 +95,7 @@ func (c *computer) seal(a core.Append) (*ledger.Record, error) {
 		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(c.wall().UnixMilli()), Lam: head.Lam,
 	}
 	for _, r := range b.records {
-		if r.Device == c.dev && !c.w.is(ownChain) || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
+		if r.Device == c.dev && !c.w.is(ownChain) || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) || slices.Contains(a.After, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}

@@ -23,8 +23,7 @@ type Local struct {
 	Named        time.Time     // from when the final's confirmation counts
 	NamedFor     ledger.ID
 
-	Round   uint64 // the round that Used counts
-	Used    int    // turns reserved in that round
+	Spent   []Spent // turns reserved here, by round: no round's count is ever forgotten
 	Running *Running
 	Merge   *thread.Turn
 	Decide  *thread.Turn
