@@ -211,6 +211,10 @@ func (c *computer) press() {
 			c.w.clicks = append(c.w.clicks, click{who: c, thread: card.Thread, binds: *card.Binds})
 		}
 		c.acts(effects)
+		if card.Binds.Action == "push" {
+			image := c.shelf.clone()
+			c.image = &image
+		}
 		return
 	}
 	if c.w.calm {

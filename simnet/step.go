@@ -48,6 +48,14 @@ type begun struct {
 	who    *computer
 	action string
 	role   lanes.Role // as it saw the main role then
+	act    denial
+}
+
+// denial is a push that GitHub refuses for lack of right.
+type denial struct {
+	thread ledger.TID
+	binds  thread.Binds
+	round  uint64
 }
 
 // turn is one agent turn that starts.
@@ -56,6 +64,7 @@ type turn struct {
 	tid    ledger.TID
 	state  *thread.State
 	used   int // by this computer in this thread and round
+	told   int // before it, by the own records that the computer holds
 	oneDay int // by this computer today
 }
 

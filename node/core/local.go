@@ -53,6 +53,7 @@ type Approval struct {
 	thread.Approval
 	Pressed time.Time
 	Proof   string
+	Round   uint64 // in which GitHub denied it: after another round it may be asked for again
 }
 
 // Verdict is the remembered answer of one trial, for one pair of commits.

@@ -98,7 +98,7 @@ func (c *Core) facts(t *Conversation, self thread.Self, now time.Time) thread.Fa
 		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
 		Look: t.Look, Turns: t.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
-		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started, Presses: t.presses(),
+		PushAct: l.Push.act(t.State.Round), MergeAct: l.Land.act(t.State.Round), RespSeen: c.started, Presses: t.presses(),
 		Answered: l.Decided, Named: l.Named,
 	}
 	if role, claim := c.roster.Main(); role == lanes.RoleMain {
@@ -143,11 +143,14 @@ func (l *Local) end(turn thread.Turn) {
 	l.Running = nil
 }
 
-func (a *Approval) act() *thread.Approval {
+// act is an approval as the rules see it in a round.
+func (a *Approval) act(round uint64) *thread.Approval {
 	if a == nil {
 		return nil
 	}
-	return &a.Approval
+	out := a.Approval
+	out.Denied = a.Denied && a.Round == round
+	return &out
 }
 
 // expire voids an approval that an earlier start was given. A disk that went back to an older state cannot be
