@@ -40,7 +40,6 @@ const (
 	noHandOver
 	noSync
 	untold
-	timeless
 	oldApproval
 	noDenial
 )
@@ -72,7 +71,6 @@ var Mutants = []Mutant{
 	{"same-incarnation", "S10", "a start goes on under the incarnation of the last one", Never, sameInc},
 	{"unreserved", "S11", "turns are not reserved durably", Never, unreserved},
 	{"untold", "S11", "records do not tell the turns that were spent", Never, untold},
-	{"timeless", "S11", "what records tell is of no round", Never, timeless},
 	{"chatty", "S12", "gossip goes to everybody", Never, chatty},
 	{"canary", "S13", "a record tells the id of an unpublished content", Never, canary},
 	{"no-hold", "S14", "the author's computer is treated like any other", Never, noHold},
@@ -100,7 +98,7 @@ func mutationNamed(name string) mutation {
 
 // forgets reports whether every computer of this world comes back as from a backup, so that only its records tell
 // what it spent.
-func (w *World) forgets() bool { return w.is(untold) || w.is(timeless) }
+func (w *World) forgets() bool { return w.is(untold) }
 
 func (w *World) is(m mutation) bool { return w.mutation == m }
 

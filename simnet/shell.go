@@ -99,9 +99,6 @@ func (c *computer) seal(a core.Append) (*ledger.Record, error) {
 	if c.w.is(untold) {
 		a.Turns = 0
 	}
-	if c.w.is(timeless) {
-		a.After = nil
-	}
 	b := c.open(a.Ledger, a.Content.Kind().Family())
 	head := b.head(ledger.Chain{Device: c.dev, Inc: c.inc})
 	h := ledger.Header{

@@ -42,8 +42,9 @@ func (w *world) pushes(n int) {
 // refill is another round that the main computer's person gives.
 func (w *world) refill() {
 	s := &only(w.t, w.people[0]).State
+	again := &ledger.Reassign{To: uint64(s.Responsible), Why: ledger.ReassignRefill, Round: s.Round + 1}
 	w.write(w.people[0], Append{
-		Ledger: s.Ledger, Content: &ledger.Reassign{To: uint64(s.Responsible), Why: ledger.ReassignRefill, Round: s.Round + 1},
+		Ledger: s.Ledger, Content: again, After: after(s, again),
 		Open: s.Root.ID, Spine: s.Head(), Claim: w.people[0].core.Roster().Live[0].ID,
 	})
 }
@@ -101,6 +102,45 @@ func TestTurnsThatOwnRecordsTellAreSpent(t *testing.T) { // P21, S11
 
 		if got := only(t, laptop).used(round); told == 0 || got != int(told) {
 			t.Errorf("round %d: its records tell of %d turns, after a backup it counts %d", rounds, told, got)
+		}
+	}
+}
+
+// acks lets a computer say n times what it holds.
+func (w *world) acks(c *computer, n int, turns uint64) {
+	s := &only(w.t, c).State
+	for range n {
+		w.write(c, Append{
+			Ledger: s.Ledger, Content: &ledger.Ack{Classes: []ledger.Class{ledger.HasMaster, ledger.HasMaster}},
+			Open: s.Root.ID, Re: []ledger.ID{s.Root.ID}, Turns: turns,
+		})
+	}
+	w.hear()
+}
+
+func TestARecordTellsTheRoundOfItsTurns(t *testing.T) { // P21, P23, S11
+	for name, chatty := range map[string]int{"the main computer": 0, "the responsible side": 1} {
+		w := newWorld(t)
+		laptop := w.people[1]
+		w.until(laptop, "C2")
+		w.hear()
+		w.acks(w.people[chatty], 9, uint64(2*chatty))
+		w.refill()
+		w.hear()
+		want := 0
+		if chatty == 0 {
+			w.now = w.now.Add(2 * time.Minute)
+			w.pushes(2)
+			if want = only(t, laptop).used(1); want == 0 {
+				t.Fatal("no turn in the second round")
+			}
+		}
+		maps.DeleteFunc(laptop.values, func(k string, _ []byte) bool { return strings.HasPrefix(k, "c/") })
+
+		w.boot(laptop)
+
+		if got := only(t, laptop).used(1); (got > 0) != (want > 0) {
+			t.Errorf("%s spoke often: %d turns in the second round, it spent %d", name, got, want)
 		}
 	}
 }

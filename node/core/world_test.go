@@ -138,7 +138,9 @@ func (w *world) write(c *computer, a Append) {
 		Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(w.now.UnixMilli()),
 	}
 	for _, r := range c.ledgers[a.Ledger] {
-		h.Lam = max(h.Lam, r.Lam)
+		if r.Device == c.device() || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.After, r.ID) {
+			h.Lam = max(h.Lam, r.Lam)
+		}
 	}
 	h.Lam++
 	r, err := ledger.Seal(c.key, h, a.Content)
