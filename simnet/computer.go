@@ -56,6 +56,7 @@ type computer struct {
 	phases   []phaseSeen
 	stated   []statement
 	denials  []denial // pushes that GitHub refused here
+	paused   bool     // a person has paused its master sync
 
 	rosterSum  uint64 // of the roster's records that the core has folded
 	rosterHeld []*ledger.Record
@@ -114,6 +115,7 @@ func (c *computer) boot() {
 	if w.is(oldApproval) {
 		c.stale()
 	}
+	c.paused = c.core.Repos()[0].Paused
 	w.tracef("%s starts, life %d", c, c.life)
 	if b := c.book(c.fleet); b != nil {
 		c.folded(b)

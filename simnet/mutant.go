@@ -42,6 +42,8 @@ const (
 	untold
 	oldApproval
 	noDenial
+	unkept
+	mergeHeld
 )
 
 // Mutant is a broken rule with a name.
@@ -58,6 +60,8 @@ var Mutants = []Mutant{
 	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber},
 	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray},
 	{"credulous", "S2", "a final is believed without a look at GitHub", Never, credulous},
+	{"unkept", "S1", "the master sync keeps no copy of what it merges", Never, unkept},
+	{"merge-held", "S2", "the master sync merges own work into files that a conversation holds", Never, mergeHeld},
 	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull},
 	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare},
 	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval},

@@ -130,6 +130,12 @@ func (c *computer) begin(e core.Effect) {
 		c.beside(func() { c.scan(e) })
 	case core.SyncMaster:
 		open := c.undecided()
+		if c.paused {
+			c.w.step.Unasked = fmt.Errorf("%s syncs a repository that is paused", c)
+		}
+		if e.Settle {
+			c.w.step.Turns = append(c.w.step.Turns, turn{who: c, oneDay: c.today()})
+		}
 		c.beside(func() { c.syncMaster(e, open) })
 	default:
 		c.w.cannot("effect", e)
