@@ -270,7 +270,7 @@ func (n *Node) seal(a core.Append) (*ledger.Record, error) {
 	}
 	for _, r := range records {
 		// What this computer said under an earlier incarnation counts too: a statement must come after it.
-		if r.Device == n.id.Device() || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
+		if r.Device == n.id.Device() || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) || slices.Contains(a.After, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}

@@ -33,10 +33,20 @@ func oneShot(w *World, s Step) error {
 }
 
 // budget: at most 3 turns for a computer in a thread and round, 24 for all, 50 a day; only a press raises
-// the round. A restored or copied disk has forgotten what it spent, and is left out.
+// the round. A restored or copied disk has forgotten what it spent, and goes by what its records tell.
 func budget(w *World, s Step) error {
 	for _, t := range s.Turns {
-		if t.who.restored > 0 || t.who.twice {
+		known := t.who.restored == 0 && !t.who.twice && !w.forgets()
+		if known && t.oneDay > thread.TurnsPerDay {
+			return fmt.Errorf("%s spends its turn %d of the day", t.who, t.oneDay)
+		}
+		if t.state == nil {
+			continue // of the master sync
+		}
+		if t.told >= thread.TurnsPerComputer {
+			return fmt.Errorf("%s spends a turn in round %d of %s, and its records tell of %d", t.who, t.state.Round, t.tid.Short(), t.told)
+		}
+		if !known {
 			continue
 		}
 		all := 0
@@ -47,8 +57,8 @@ func budget(w *World, s Step) error {
 				}
 			}
 		}
-		if t.used > thread.TurnsPerComputer || all > thread.TurnsInAll || t.oneDay > thread.TurnsPerDay {
-			return fmt.Errorf("%s spends turn %d in %s, %d of all, %d today", t.who, t.used, t.tid.Short(), all, t.oneDay)
+		if t.used > thread.TurnsPerComputer || all > thread.TurnsInAll {
+			return fmt.Errorf("%s spends turn %d in %s, %d of all", t.who, t.used, t.tid.Short(), all)
 		}
 	}
 	for _, f := range s.Folds {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
 )
@@ -25,6 +26,7 @@ type computer struct {
 
 	shelf
 	backup *shelf
+	image  *shelf   // its disk as it was when a push was approved
 	tail   []tailed // foreign records that the disk has not synced yet
 
 	core    *core.Core
@@ -53,6 +55,8 @@ type computer struct {
 	days     []dayCount
 	phases   []phaseSeen
 	stated   []statement
+	denials  []denial // pushes that GitHub refused here
+	paused   bool     // a person has paused its master sync
 
 	rosterSum  uint64 // of the roster's records that the core has folded
 	rosterHeld []*ledger.Record
@@ -108,6 +112,10 @@ func (c *computer) boot() {
 	}
 	slices.SortFunc(heard, func(a, b core.Heard) int { return bytes.Compare(a.Ledger[:], b.Ledger[:]) })
 	c.core.Restore(c.values, heard, c.wall())
+	if w.is(oldApproval) {
+		c.stale()
+	}
+	c.paused = c.core.Repos()[0].Paused
 	w.tracef("%s starts, life %d", c, c.life)
 	if b := c.book(c.fleet); b != nil {
 		c.folded(b)
@@ -165,11 +173,27 @@ func (c *computer) restore() {
 	if c.backup == nil {
 		return
 	}
+	c.rollBack(c.backup)
+}
+
+// rollBack puts a disk back to what it once held.
+func (c *computer) rollBack(to *shelf) {
 	c.crash(false)
-	c.shelf, c.tail = c.backup.clone(), nil
+	c.shelf, c.tail = to.clone(), nil
 	c.restored++
-	c.stated = nil
-	c.w.tracef("%s goes back to its backup", c)
+	c.stated, c.denials = nil, nil
+	c.w.tracef("the disk of %s goes back to what it held before", c)
+}
+
+// stale lets approvals outlive a start, as a broken core would.
+func (c *computer) stale() {
+	for _, t := range c.core.Conversations() {
+		for _, a := range []*core.Approval{t.Local.Push, t.Local.Land} {
+			if a != nil && strings.Contains(a.Why, "started again") {
+				a.State = thread.Consumed
+			}
+		}
+	}
 }
 
 // give hands an input to the core and performs what it asks for. failed marks the outcome of a call that

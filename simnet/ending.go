@@ -37,6 +37,9 @@ func (w *World) heal() {
 		default:
 			c.give(core.Woke{}, false)
 		}
+		if c.running && c.paused {
+			c.pause(false)
+		}
 	}
 	w.after(3*time.Minute, nil, w.chooseMain)
 	w.after(6*time.Minute, nil, w.leave)

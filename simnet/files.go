@@ -36,6 +36,8 @@ type change struct {
 	thread    *thread.State // nil: the master sync
 	open      []ledger.TID  // master sync: the conversations without a final when it was asked for
 	pick      bool
+	tip       blob // master sync: what GitHub has
+	merged    bool // own work and GitHub's were brought together
 	ref       bool // the local base branch moved, from one commit to the other
 	from, to  commit
 }
@@ -176,40 +178,12 @@ func (c *computer) replace(e core.Do, a thread.Replace) {
 // put changes a working file on a node's behalf; what stood there is kept.
 func (c *computer) put(path int, next blob, ch change) {
 	old := c.work[path]
-	if !c.w.is(clobber) {
+	if !c.w.is(clobber) && !(c.w.is(unkept) && ch.merged) {
 		c.kept[path].set(int(old))
 	}
 	c.work[path] = next
 	ch.who, ch.path, ch.old, ch.next = c, path, old, next
 	c.w.step.Changes = append(c.w.step.Changes, ch)
-}
-
-// syncMaster brings the checkout to the base branch as GitHub has it: the files first, one by one, then the
-// index, then the branch.
-func (c *computer) syncMaster(e core.SyncMaster, open []ledger.TID) {
-	out := core.MasterSynced{Slug: e.Slug}
-	if c.w.hub.fails() {
-		out.Err = errOutage.Error()
-		c.answer(out, true)
-		return
-	}
-	g, tip, old := c.w.git, c.fetch(nil), c.base
-	out.Tip = g.id(tip)
-	switch {
-	case old == tip:
-	case !g.ancestor(old, tip):
-		out.Why = "The local branch and GitHub's have both moved on."
-	default:
-		if c.onBase {
-			for path := range pathCount {
-				c.forward(path, old, tip, e.Hold, open, &out)
-			}
-		}
-		c.base, out.To, out.Moved = tip, g.id(tip), true
-		c.w.step.Changes = append(c.w.step.Changes, change{who: c, ref: true, from: old, to: tip})
-		c.w.tracef("%s is on %s, kept %v", c, g.id(tip).Short(), out.Kept)
-	}
-	c.answer(out, false)
 }
 
 // undecided are the conversations that have no final in this computer's view.
@@ -221,25 +195,4 @@ func (c *computer) undecided() []ledger.TID {
 		}
 	}
 	return out
-}
-
-// forward brings one path to the tip.
-func (c *computer) forward(path int, from, tip commit, hold []string, open []ledger.TID, out *core.MasterSynced) {
-	g := c.w.git
-	was, is := g.tree(from)[path], g.tree(tip)[path]
-	if was == is {
-		return
-	}
-	staged := c.index[path] != was && c.index[path] != is
-	k := c.known(path, tip, 0, nil)
-	switch {
-	case slices.Contains(hold, pathNames[path]) && !c.w.is(noHold):
-	case staged, !k.has(int(c.work[path])) && !c.w.is(clobber):
-		out.Kept = append(out.Kept, core.KeptOwn{Path: pathNames[path], Why: "it holds own work"})
-	case c.work[path] != is:
-		c.put(path, is, change{open: open})
-	}
-	if !staged {
-		c.index[path] = is
-	}
 }

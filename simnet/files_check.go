@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -27,14 +28,23 @@ func noLoss(w *World, s Step) error {
 }
 
 // onlyGitHub: a file gets what the base branch has held, or the pull request's copy where the own fleet's
-// interim picks it.
+// interim picks it, or, by the master sync and where no thread holds it, own work merged with GitHub's.
 func onlyGitHub(w *World, s Step) error {
+	if s.Unasked != nil {
+		return s.Unasked
+	}
 	for _, one := range s.Sealed {
 		if err := w.adoptsTruth(one); err != nil {
 			return err
 		}
 	}
 	for _, ch := range s.Changes {
+		if ch.merged {
+			if err := w.mergedOwn(ch); err != nil {
+				return err
+			}
+			continue
+		}
 		if ch.ref || w.hub.baseEver[ch.path].has(int(ch.next)) {
 			continue
 		}
@@ -42,6 +52,32 @@ func onlyGitHub(w *World, s Step) error {
 			continue
 		}
 		return fmt.Errorf("%s puts a content into %s that the base branch never held", ch.who, pathNames[ch.path])
+	}
+	return nil
+}
+
+// mergedOwn: the master sync merges own work on a path that no thread holds, the copy that it replaces is kept, and
+// the merge holds nothing but lines of the two.
+func (w *World) mergedOwn(ch change) error {
+	c := ch.who
+	for _, t := range c.core.Conversations() {
+		s := &t.State
+		party, in := s.Party(c.dev, lanes.Rosters{c.core.Roster()})
+		if s.Phase >= thread.Final || !slices.Contains(ch.open, s.Ledger) || !in || s.Gone[party] || s.Opaque {
+			continue
+		}
+		if slices.ContainsFunc(s.Open.Files, func(f ledger.File) bool { return pathOf(&f) == ch.path }) {
+			return fmt.Errorf("%s merges own work into %s, which a conversation holds", c, pathNames[ch.path])
+		}
+	}
+	if !c.kept[ch.path].has(int(ch.old)) {
+		return fmt.Errorf("%s keeps no copy of the %s that it merges", c, pathNames[ch.path])
+	}
+	own := w.git.tree(ch.from)[ch.path]
+	for _, l := range w.git.blobs[ch.next].lines {
+		if !slices.Contains(w.git.blobs[ch.old].lines, l) && !slices.Contains(w.git.blobs[ch.tip].lines, l) && !slices.Contains(w.git.blobs[own].lines, l) {
+			return fmt.Errorf("%s merges into %s what neither side has", c, pathNames[ch.path])
+		}
 	}
 	return nil
 }

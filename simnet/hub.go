@@ -172,16 +172,16 @@ func (h *hub) land(p *pull, tree [pathCount]blob) {
 	p.merged, p.open = true, false
 }
 
-// push moves a pull request's branch if it stands where the pusher thinks.
-func (h *hub) push(p *pull, old, next commit, compare bool) string {
+// push moves a pull request's branch if it stands where the pusher thinks. denied means that the account may not.
+func (h *hub) push(p *pull, old, next commit, compare bool) (void string, denied bool) {
 	switch {
 	case p.denied:
-		return "GitHub refuses the push"
+		return "GitHub does not let this account push", true
 	case compare && p.head != old:
-		return "the branch has moved since the approval"
+		return "the branch has moved since the approval", false
 	}
 	h.setHead(p, next, h.lag())
-	return ""
+	return "", false
 }
 
 func (h *hub) lag() time.Duration {

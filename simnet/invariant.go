@@ -70,10 +70,14 @@ type seen struct {
 	places map[place]ledger.ID
 	states map[said]uint64
 	rounds map[ledger.TID]uint64
+	spent  map[ledger.ID]turnCount // by record: the turns that it tells
 }
 
 func newSeen() seen {
-	return seen{places: map[place]ledger.ID{}, states: map[said]uint64{}, rounds: map[ledger.TID]uint64{}}
+	return seen{
+		places: map[place]ledger.ID{}, states: map[said]uint64{}, rounds: map[ledger.TID]uint64{},
+		spent: map[ledger.ID]turnCount{},
+	}
 }
 
 // Failure is a broken promise, with all that is needed to see it again.

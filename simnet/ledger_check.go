@@ -204,6 +204,11 @@ func bounded(_ *World, s Step) error {
 			return err
 		}
 	}
+	for _, b := range s.Begun {
+		if slices.Contains(b.who.denials, b.act) {
+			return fmt.Errorf("%s asks GitHub again for a push that it denied", b.who)
+		}
+	}
 	for _, c := range s.Handled {
 		for _, b := range c.books {
 			if len(b.pending) > pendingMax || len(b.records) > ledgerRecordsMax {

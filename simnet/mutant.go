@@ -39,6 +39,11 @@ const (
 	noInterim
 	noHandOver
 	noSync
+	untold
+	oldApproval
+	noDenial
+	unkept
+	mergeHeld
 )
 
 // Mutant is a broken rule with a name.
@@ -55,10 +60,13 @@ var Mutants = []Mutant{
 	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber},
 	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray},
 	{"credulous", "S2", "a final is believed without a look at GitHub", Never, credulous},
+	{"unkept", "S1", "the master sync keeps no copy of what it merges", Never, unkept},
+	{"merge-held", "S2", "the master sync merges own work into files that a conversation holds", Never, mergeHeld},
 	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull},
 	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare},
 	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval},
 	{"no-click", "S4", "approvals appear without a person", Never, noClick},
+	{"old-approval", "S4", "an approval outlives the start of a disk that went back", Never, oldApproval},
 	{"second-thread", "S5", "a second conversation is opened beside a running one", Never, secondThread},
 	{"roll-back", "S6", "a state goes back to an earlier phase", Never, rollBack},
 	{"own-state", "S7", "a state depends on who folds it", Never, ownState},
@@ -66,6 +74,7 @@ var Mutants = []Mutant{
 	{"forgetful", "S9", "a store forgets a record", Never, forgetful},
 	{"same-incarnation", "S10", "a start goes on under the incarnation of the last one", Never, sameInc},
 	{"unreserved", "S11", "turns are not reserved durably", Never, unreserved},
+	{"untold", "S11", "records do not tell the turns that were spent", Never, untold},
 	{"chatty", "S12", "gossip goes to everybody", Never, chatty},
 	{"canary", "S13", "a record tells the id of an unpublished content", Never, canary},
 	{"no-hold", "S14", "the author's computer is treated like any other", Never, noHold},
@@ -74,6 +83,7 @@ var Mutants = []Mutant{
 	{"double-card", "S17", "a card is shown twice", Never, doubleCard},
 	{"unbounded", "S18", "records that cannot be placed wait without bound", Never, unbounded},
 	{"own-chain", "S18", "a statement's logical time follows its own chain alone", Never, ownChain},
+	{"no-denial", "S18", "nobody is told that GitHub denies a push", Never, noDenial},
 	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption},
 	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress},
 	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim},
@@ -89,6 +99,10 @@ func mutationNamed(name string) mutation {
 	}
 	return sound
 }
+
+// forgets reports whether every computer of this world comes back as from a backup, so that only its records tell
+// what it spent.
+func (w *World) forgets() bool { return w.is(untold) }
 
 func (w *World) is(m mutation) bool { return w.mutation == m }
 

@@ -111,6 +111,8 @@ func (w *World) person() {
 		c.switchBranch()
 	case what == 20:
 		c.flipMain()
+	case what == 21 && w.step.N%3 == 0:
+		c.pause(!c.paused)
 	case what == 21:
 		c.acts(c.core.ScanNow(c.wall()))
 	case what == 22:
@@ -130,6 +132,18 @@ func (c *computer) acts(effects []core.Effect) {
 	if c.running && c.life == life {
 		c.w.step.handled(c)
 		c.tickLater()
+	}
+}
+
+// pause stops the master sync, or lets it go on.
+func (c *computer) pause(on bool) {
+	life := c.life
+	effects, _ := c.core.Pause(slug, on, c.wall())
+	c.w.tracef("%s: a person pauses the master sync: %v", c, on)
+	c.paused = false
+	c.acts(effects)
+	if c.running && c.life == life {
+		c.paused = on
 	}
 }
 
@@ -211,6 +225,10 @@ func (c *computer) press() {
 			c.w.clicks = append(c.w.clicks, click{who: c, thread: card.Thread, binds: *card.Binds})
 		}
 		c.acts(effects)
+		if card.Binds.Action == "push" {
+			image := c.shelf.clone()
+			c.image = &image
+		}
 		return
 	}
 	if c.w.calm {

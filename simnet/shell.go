@@ -68,6 +68,7 @@ func (c *computer) append(a core.Append) []core.Effect {
 		return c.core.Handle(core.NotAppended{Ledger: a.Ledger, TooLarge: errors.Is(err, ledger.ErrTooLarge), Why: err.Error()}, c.wall())
 	}
 	b := c.open(a.Ledger, r.Family())
+	c.spentAt(a, r)
 	b.add(r, true)
 	c.tail = nil // one sync makes everything before it durable
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
@@ -86,8 +87,18 @@ func (c *computer) append(a core.Append) []core.Effect {
 	return effects
 }
 
+// spentAt remembers for the checks which round the turns that a record tells are of.
+func (c *computer) spentAt(a core.Append, r *ledger.Record) {
+	if t := c.conversation(a.Ledger); t != nil && a.Turns > 0 {
+		c.w.ledgerOf.spent[r.ID] = turnCount{round: t.State.Round, used: int(a.Turns)}
+	}
+}
+
 // seal makes the next record of this process's chain in a ledger.
 func (c *computer) seal(a core.Append) (*ledger.Record, error) {
+	if c.w.is(untold) {
+		a.Turns = 0
+	}
 	b := c.open(a.Ledger, a.Content.Kind().Family())
 	head := b.head(ledger.Chain{Device: c.dev, Inc: c.inc})
 	h := ledger.Header{
@@ -95,7 +106,7 @@ func (c *computer) seal(a core.Append) (*ledger.Record, error) {
 		Re: a.Re, Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(c.wall().UnixMilli()), Lam: head.Lam,
 	}
 	for _, r := range b.records {
-		if r.Device == c.dev && !c.w.is(ownChain) || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) {
+		if r.Device == c.dev && !c.w.is(ownChain) || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.Deps, r.ID) || slices.Contains(a.After, r.ID) {
 			h.Lam = max(h.Lam, r.Lam)
 		}
 	}
@@ -119,6 +130,12 @@ func (c *computer) begin(e core.Effect) {
 		c.beside(func() { c.scan(e) })
 	case core.SyncMaster:
 		open := c.undecided()
+		if c.paused {
+			c.w.step.Unasked = fmt.Errorf("%s syncs a repository that is paused", c)
+		}
+		if e.Settle {
+			c.w.step.Turns = append(c.w.step.Turns, turn{who: c, oneDay: c.today()})
+		}
 		c.beside(func() { c.syncMaster(e, open) })
 	default:
 		c.w.cannot("effect", e)
@@ -128,7 +145,7 @@ func (c *computer) begin(e core.Effect) {
 // keep saves a value durably.
 func (c *computer) keep(e core.Save) {
 	c.tail = nil
-	if c.w.is(unreserved) && e.Key != "d" && len(e.Value) > 0 {
+	if (c.w.is(unreserved) || c.w.forgets()) && e.Key != "d" && len(e.Value) > 0 {
 		return
 	}
 	if e.Value == nil {
@@ -157,7 +174,7 @@ func (c *computer) do(e core.Do) {
 		c.reserved(e)
 		c.wakeDesk(e, a)
 	case thread.Write:
-		c.step15(a.Binds.Action)
+		c.step15(e, a.Binds)
 		c.beside(func() { c.write(e, a.Binds) })
 	case thread.Tell:
 		c.beside(func() { c.tell(e, a.Binds) })
@@ -186,26 +203,45 @@ func (c *computer) tell(e core.Do, b thread.Binds) {
 
 // step15 notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
 // the same step.
-func (c *computer) step15(action string) {
+func (c *computer) step15(e core.Do, b thread.Binds) {
 	roster := c.core.Roster()
 	role, _ := roster.Main()
-	c.w.step.Begun = append(c.w.step.Begun, begun{c, action, role})
+	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, role, denial{e.Thread, b, e.State.Round}})
 }
 
-// reserved counts a turn where nothing can lose it.
-func (c *computer) reserved(e core.Do) {
+// today counts a turn of the day where nothing can lose it.
+func (c *computer) today() int {
 	date := c.wall().Format(time.DateOnly)
 	if n := len(c.days); n == 0 || date > c.days[n-1].date {
 		c.days = append(c.days, dayCount{date: date})
 	}
 	c.days[len(c.days)-1].used++
+	return c.days[len(c.days)-1].used
+}
+
+// told is how many turns of a round the computer had spent by the records of its own that it holds.
+func (c *computer) told(tid ledger.TID, round uint64) int {
+	n := 0
+	for _, r := range c.book(tid).records {
+		if s := c.w.ledgerOf.spent[r.ID]; r.Device == c.dev && s.round == round {
+			n = max(n, s.used)
+		}
+	}
+	return n
+}
+
+// reserved counts a turn of a conversation.
+func (c *computer) reserved(e core.Do) {
+	today := c.today()
 	i := slices.IndexFunc(c.turns, func(t turnCount) bool { return t.tid == e.Thread && t.round == e.State.Round })
 	if i < 0 {
 		c.turns = append(c.turns, turnCount{tid: e.Thread, round: e.State.Round})
 		i = len(c.turns) - 1
 	}
 	c.turns[i].used++
-	c.w.step.Turns = append(c.w.step.Turns, turn{c, e.Thread, e.State, c.turns[i].used, c.days[len(c.days)-1].used})
+	c.w.step.Turns = append(c.w.step.Turns, turn{
+		who: c, tid: e.Thread, state: e.State, used: c.turns[i].used, told: c.told(e.Thread, e.State.Round), oneDay: today,
+	})
 }
 
 // write performs one approved change of GitHub: it reads first, and a moment later changes what it read,
@@ -223,6 +259,31 @@ func (c *computer) write(e core.Do, b thread.Binds) {
 		return
 	}
 	c.w.after(c.w.jitter(time.Second), c, func() { c.land(e, b, true) })
+}
+
+// written brings the answer to a change, and remembers for the checks a denial that the core could keep.
+func (c *computer) written(out core.Written, denied bool) {
+	life := c.life
+	c.give(out, false)
+	if t := c.conversation(out.Thread); denied && t != nil && c.running && c.life == life {
+		c.denials = append(c.denials, denial{out.Thread, out.Binds, t.State.Round})
+	}
+}
+
+// takenBack is somebody who puts a branch back after a push, while the disk of the computer that pushed goes back
+// to what it held when the push was approved.
+func (c *computer) takenBack(p *pull, old commit) {
+	if c.w.off("backup") || c.clone || c.image == nil || c.w.step.N%4 > 0 {
+		return
+	}
+	c.w.after(20*time.Second, nil, func() {
+		if !c.running || !p.open {
+			return
+		}
+		c.w.hub.setHead(p, old, 0)
+		c.w.tracef("somebody takes the push to pull request %d back", p.number)
+		c.rollBack(c.image)
+	})
 }
 
 // before reads what GitHub has before a change; done means that there is nothing to change.
@@ -265,9 +326,9 @@ func (c *computer) land(e core.Do, b thread.Binds, answer bool) {
 	}
 	p := h.find(b.Pull)
 	write := hubWrite{who: c, thread: e.Thread, action: b.Action, pull: b.Pull, ref: b.Ref, before: g.id(p.head), after: b.New}
-	void := ""
+	void, denied := "", false
 	if b.Action == "push" {
-		void = h.push(p, g.byCommit[b.Old], g.byCommit[b.New], !c.w.is(noCompare))
+		void, denied = h.push(p, g.byCommit[b.Old], g.byCommit[b.New], !c.w.is(noCompare))
 	} else {
 		write.ref, write.after = p.base, g.id(p.head)
 		switch h.merge(p, g.byCommit[b.New], !c.w.is(noCompare)) {
@@ -285,12 +346,16 @@ func (c *computer) land(e core.Do, b thread.Binds, answer bool) {
 	c.w.tracef("%s changes GitHub: %s of %d: %q", c, b.Action, b.Pull, void)
 	if void == "" && write.action != "" {
 		c.w.step.Writes = append(c.w.step.Writes, write)
+		if b.Action == "push" {
+			c.takenBack(p, g.byCommit[b.Old])
+		}
 	}
 	switch {
 	case !answer:
 	case lost:
 		c.answer(core.Written{Thread: e.Thread, Binds: b, Unknown: true}, true)
 	default:
-		c.answer(core.Written{Thread: e.Thread, Binds: b, Void: void}, false)
+		out := core.Written{Thread: e.Thread, Binds: b, Void: void, Denied: denied && !c.w.is(noDenial)}
+		c.w.after(c.w.jitter(time.Second), c, func() { c.written(out, denied) })
 	}
 }

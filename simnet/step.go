@@ -24,6 +24,7 @@ type Step struct {
 	Sent    []sent
 	Failed  []core.Effect // what followed from calls that GitHub did not answer
 	BadSeal error
+	Unasked error // work that a person has paused
 }
 
 // fold is one ledger folded at one computer.
@@ -48,6 +49,14 @@ type begun struct {
 	who    *computer
 	action string
 	role   lanes.Role // as it saw the main role then
+	act    denial
+}
+
+// denial is a push that GitHub refuses for lack of right.
+type denial struct {
+	thread ledger.TID
+	binds  thread.Binds
+	round  uint64
 }
 
 // turn is one agent turn that starts.
@@ -56,6 +65,7 @@ type turn struct {
 	tid    ledger.TID
 	state  *thread.State
 	used   int // by this computer in this thread and round
+	told   int // before it, by the own records that the computer holds
 	oneDay int // by this computer today
 }
 
@@ -67,7 +77,7 @@ type sent struct {
 }
 
 func (s *Step) begin(n int) {
-	s.N, s.Last, s.BadSeal = n, false, nil
+	s.N, s.Last, s.BadSeal, s.Unasked = n, false, nil, nil
 	s.Handled, s.Folds, s.Sealed, s.Changes = s.Handled[:0], s.Folds[:0], s.Sealed[:0], s.Changes[:0]
 	s.Writes, s.Begun, s.Turns, s.Sent, s.Failed = s.Writes[:0], s.Begun[:0], s.Turns[:0], s.Sent[:0], s.Failed[:0]
 }

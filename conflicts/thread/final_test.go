@@ -314,3 +314,32 @@ func TestEveryWaitSaysWhoWhatSinceAndWhatThen(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+func TestAResultThatDoesNotHoldIsNotSaidToBeReady(t *testing.T) { // P10, P20
+	w := newWorld(t)
+	w.settle()
+	w.approve(w.people[1])
+	if s := w.settle(); s.Ready == nil {
+		t.Fatal("nothing is ready")
+	}
+	for _, c := range w.people {
+		c.noDesk = true
+		c.twisted = func(l *Look) { l.Ready, l.ReadyWhy = No, "a file changed on master since it was tested" }
+	}
+	w.pass(25 * time.Hour)
+	w.settle()
+	for _, c := range w.people {
+		words := []string{c.last.Say}
+		for _, wait := range c.last.Waits {
+			words = append(words, wait.Sentence(w.now))
+		}
+		for _, card := range c.last.Cards {
+			words = append(words, card.What, card.Why)
+		}
+		for _, said := range words {
+			if strings.Contains(said, "is ready") || strings.Contains(said, "approve the merge") || strings.Contains(said, "its merge waits") {
+				t.Errorf("%s: %q", c.name, said)
+			}
+		}
+	}
+}

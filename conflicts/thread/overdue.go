@@ -52,8 +52,10 @@ func (p *stepping) overdueNext() string {
 		return "nothing is handed over: it waits, and costs nothing"
 	case p.respAway() && !p.self.Main:
 		return "the main computer hands the final to another one"
+	case p.respAway() && p.assignable():
+		return "every computer has had it: assign it to one again (parley assign), give the agents another round when that one is back, or close the conversation (parley close)"
 	case p.respAway():
-		return "no other computer is left to have it"
+		return "it has changed hands too often: settle the pull request yourself, or close the conversation (parley close)"
 	}
 	return "it stays there while that computer is present"
 }

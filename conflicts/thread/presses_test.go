@@ -323,3 +323,43 @@ func TestAPersonKeepsItsCopyUntilTheFinal(t *testing.T) { // P19
 		t.Error("a published copy outlived the final")
 	}
 }
+
+// everybodyHadIt is a conversation whose final every computer has had; the last one is away, and its day is over.
+func everybodyHadIt(t *testing.T) *world {
+	w := newWorld(t)
+	w.settle()
+	w.people[1].away, w.people[2].away, w.main.noDesk = true, true, true
+	for range 2 {
+		w.pass(25 * time.Hour)
+		w.settle()
+	}
+	w.main.noDesk = false
+	s := w.state()
+	to := w.party(w.people[2])
+	w.spine(w.main, &ledger.Reassign{To: uint64(to), Why: ledger.ReassignPerson, Round: s.Round + 1})
+	w.settle()
+	w.pass(25 * time.Hour)
+	if s = w.settle(); s.Responsible != to || len(s.Successors) != 2 {
+		t.Fatalf("responsible %d, successors %v", s.Responsible, s.Successors)
+	}
+	return w
+}
+
+func TestTheLastResortNamesWhatAPersonCanDo(t *testing.T) { // P22, P23, P24, L4
+	w := everybodyHadIt(t)
+	for _, part := range []string{"assign it", "another round", "close the conversation"} {
+		if !w.main.has("C7", part) {
+			t.Errorf("the card does not name %q: %+v", part, w.main.card("C7"))
+		}
+	}
+	before := w.state().Reassigns
+	w.pass(time.Hour)
+	if s := w.settle(); s.Reassigns != before {
+		t.Error("it changes hands without a person")
+	}
+	w.press(w.main, Binds{Action: "assign", Party: w.party(w.main)})
+	s := w.settle()
+	if s.Responsible != w.party(w.main) || w.main.card("C2") == nil {
+		t.Errorf("after the press party %d has the final; cards %+v", s.Responsible, w.main.last.Cards)
+	}
+}

@@ -92,6 +92,9 @@ type Conversation struct {
 	Cards []thread.Card
 	Next  time.Time
 
+	told     []Spent             // turns that own records say were spent
+	emitted  Spent               // what the record on its way says
+	said     map[ledger.ID]Spent // what own records of this process say
 	known    map[ledger.ID]bool
 	offers   []thread.Binds
 	hold     []int
@@ -134,6 +137,8 @@ func (c *Core) Restore(values map[string][]byte, heard []Heard, now time.Time) {
 		if r := t.Local.Running; r != nil {
 			t.Local.end(thread.Turn{For: r.For, Round: r.Round, Head: r.Head, Tip: r.Tip, Interrupted: true})
 		}
+		t.Local.Push.expire()
+		t.Local.Land.expire()
 	}
 	for _, slug := range c.cfg.Slugs {
 		c.repos[slug].kept.endTry("it was interrupted")
@@ -179,7 +184,7 @@ func (c *Core) restoreValue(key string, value []byte) {
 func (c *Core) conversation(tid ledger.TID) *Conversation {
 	t := c.threads[tid]
 	if t == nil {
-		t = &Conversation{known: map[ledger.ID]bool{}}
+		t = &Conversation{known: map[ledger.ID]bool{}, said: map[ledger.ID]Spent{}}
 		t.State.Ledger = tid
 		c.threads[tid] = t
 	}
@@ -353,6 +358,7 @@ func (c *Core) hearThread(h Heard) {
 	for _, r := range h.Records {
 		if !t.known[r.ID] {
 			t.known[r.ID] = true
+			c.heardOwn(t, r)
 			if r.Device == c.cfg.Device {
 				c.succeeded(emitKey(h.Ledger))
 			}
@@ -362,6 +368,7 @@ func (c *Core) hearThread(h Heard) {
 			}
 		}
 	}
+	c.recall(t, h.Records)
 	slices.SortStableFunc(fresh, func(a, b *ledger.Record) int { return int(int64(a.Lam) - int64(b.Lam)) })
 	for _, r := range fresh {
 		c.note(t, "say", c.roster.Name(r.Device), string(r.Kind), thread.Sentence(&t.State, r, names))

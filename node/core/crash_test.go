@@ -49,7 +49,7 @@ func TestTheMainJobRunsThroughTheCores(t *testing.T) { // P6, P15, P16, P18, P19
 	if w.replaced != 3 {
 		t.Errorf("%d replacements were asked for, want 3: two files here and one there", w.replaced)
 	}
-	if used := w.people[1].core.Conversations()[0].Local.Used; used != 1 {
+	if used := w.people[1].core.Conversations()[0].used(0); used != 1 {
 		t.Errorf("the laptop spent %d turns, want 1", used)
 	}
 }

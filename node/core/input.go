@@ -167,6 +167,7 @@ type Append struct {
 	Claim   ledger.ID
 	Re      []ledger.ID
 	Deps    []ledger.ID
+	After   []ledger.ID // records that its logical time follows, beside those that it names
 	Turns   uint64
 }
 

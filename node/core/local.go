@@ -23,8 +23,7 @@ type Local struct {
 	Named        time.Time     // from when the final's confirmation counts
 	NamedFor     ledger.ID
 
-	Round   uint64 // the round that Used counts
-	Used    int    // turns reserved in that round
+	Spent   []Spent // turns reserved here, by round: no round's count is ever forgotten
 	Running *Running
 	Merge   *thread.Turn
 	Decide  *thread.Turn
@@ -54,6 +53,7 @@ type Approval struct {
 	thread.Approval
 	Pressed time.Time
 	Proof   string
+	Round   uint64 // in which GitHub denied it: after another round it may be asked for again
 }
 
 // Verdict is the remembered answer of one trial, for one pair of commits.

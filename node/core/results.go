@@ -133,7 +133,7 @@ func (c *Core) written(in Written, now time.Time) {
 		c.failed(key, now)
 		return
 	case in.Void != "":
-		a.State, a.Why, a.Denied = thread.Void, in.Void, in.Denied
+		a.State, a.Why, a.Denied, a.Round = thread.Void, in.Void, in.Denied, t.State.Round
 		c.note(t, "warn", who, in.Binds.Action, "the approved "+in.Binds.Action+" came to nothing: "+in.Void)
 	default:
 		a.State = thread.Done

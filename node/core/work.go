@@ -38,8 +38,9 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	}
 	c.offer(t, e.Offers)
 	if e.Emit != nil && !t.emitting && !now.Before(c.retry[emitKey(tid)].until) {
-		t.emitting = true
-		c.effect(c.append(t, e.Emit))
+		a := c.append(t, e.Emit)
+		t.emitting, t.emitted = true, Spent{t.State.Round, int(a.Turns)}
+		c.effect(a)
 		return
 	}
 	for _, a := range e.Do {
@@ -51,8 +52,26 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 func (c *Core) append(t *Conversation, d *thread.Draft) Append {
 	return Append{
 		Ledger: t.State.Ledger, Content: d.Content, Open: t.State.Root.ID, Spine: d.Spine,
-		Claim: d.Claim, Re: d.Re, Turns: uint64(t.Local.used(t.State.Round)),
+		Claim: d.Claim, Re: d.Re, After: after(&t.State, d.Content), Turns: uint64(t.used(t.State.Round)),
 	}
+}
+
+// after is what the record's logical time follows, so that it tells which round the record is of: a record follows
+// the spine that its author knew, and a record that begins a round all that the fleet's computers had said before.
+func after(s *thread.State, content ledger.Body) []ledger.ID {
+	out := []ledger.ID{s.Head()}
+	if re, is := content.(*ledger.Reassign); !is || re.Round == s.Round {
+		return out
+	}
+	for i, st := range s.Statements {
+		if _, own := s.Open.Parties[i].Device(); own && st.ID != (ledger.ID{}) {
+			out = append(out, st.ID)
+		}
+	}
+	if s.Ready != nil {
+		out = append(out, s.Ready.ID)
+	}
+	return out
 }
 
 func (c *Core) self(t *Conversation, now time.Time) thread.Self {
@@ -77,9 +96,9 @@ func (c *Core) facts(t *Conversation, self thread.Self, now time.Time) thread.Fa
 	l := &t.Local
 	f := thread.Facts{
 		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
-		Look: t.Look, Turns: l.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
+		Look: t.Look, Turns: t.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
-		PushAct: l.Push.act(), MergeAct: l.Land.act(), RespSeen: c.started, Presses: t.presses(),
+		PushAct: l.Push.act(t.State.Round), MergeAct: l.Land.act(t.State.Round), RespSeen: c.started, Presses: t.presses(),
 		Answered: l.Decided, Named: l.Named,
 	}
 	if role, claim := c.roster.Main(); role == lanes.RoleMain {
@@ -111,13 +130,6 @@ func (c *Core) lastSeen(d ledger.Device, now time.Time) time.Time {
 	return c.started
 }
 
-func (l *Local) used(round uint64) int {
-	if l.Round != round {
-		return 0
-	}
-	return l.Used
-}
-
 // end records how the reserved turn ended.
 func (l *Local) end(turn thread.Turn) {
 	if l.Running != nil && l.Running.Decide {
@@ -131,11 +143,22 @@ func (l *Local) end(turn thread.Turn) {
 	l.Running = nil
 }
 
-func (a *Approval) act() *thread.Approval {
+// act is an approval as the rules see it in a round.
+func (a *Approval) act(round uint64) *thread.Approval {
 	if a == nil {
 		return nil
 	}
-	return &a.Approval
+	out := a.Approval
+	out.Denied = a.Denied && a.Round == round
+	return &out
+}
+
+// expire voids an approval that an earlier start was given. A disk that went back to an older state cannot be
+// told from one that was merely started again, and what it holds may have been used since (ledger 2.8, S4).
+func (a *Approval) expire() {
+	if a != nil && (a.State == thread.Approved || a.State == thread.Consumed) {
+		a.State, a.Why = thread.Void, "this computer has started again since it was approved"
+	}
 }
 
 // slot is where the approval for an action is kept.
@@ -194,7 +217,7 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 		}
 		c.reserve(t, a, now)
 		self := c.self(t, now)
-		do.Turn, do.Allow, do.Until = t.Local.Used, t.State.Allowance(self.Party), now.Add(c.cfg.Timers.Turn)
+		do.Turn, do.Allow, do.Until = t.used(t.State.Round), t.State.Allowance(self.Party), now.Add(c.cfg.Timers.Turn)
 		c.note(t, "do", c.roster.Name(c.cfg.Device), "woken", fmt.Sprintf("wakes its desk to %s (turn %d of %d)", purpose(a), do.Turn, do.Allow))
 	case thread.Write:
 		// Nothing reaches GitHub while it is unclear who the main computer is (S15, case 18).
@@ -234,10 +257,7 @@ func (c *Core) reserve(t *Conversation, a thread.Wake, now time.Time) {
 	c.day = c.day.at(now)
 	c.day.Used++
 	l := &t.Local
-	if l.Round != t.State.Round {
-		l.Round, l.Used = t.State.Round, 0
-	}
-	l.Used++
+	l.Spent = spent(l.Spent, Spent{t.State.Round, t.used(t.State.Round) + 1})
 	l.Running = &Running{Decide: a.Decide, For: a.For, Round: t.State.Round, Head: a.Head, Tip: a.Tip}
 	c.effect(save(dayKey, c.day))
 	c.keep(t)

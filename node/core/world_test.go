@@ -135,10 +135,12 @@ func (w *world) write(c *computer, a Append) {
 	head := c.heads[a.Ledger]
 	h := ledger.Header{
 		Ledger: a.Ledger, Inc: c.inc, Seq: head.Next, Prev: head.ID, Spine: a.Spine, Open: a.Open, Re: a.Re,
-		Claim: a.Claim, Deps: a.Deps, At: uint64(w.now.UnixMilli()),
+		Claim: a.Claim, Deps: a.Deps, Turns: a.Turns, At: uint64(w.now.UnixMilli()),
 	}
 	for _, r := range c.ledgers[a.Ledger] {
-		h.Lam = max(h.Lam, r.Lam)
+		if r.Device == c.device() || r.ID == a.Spine || r.ID == a.Open || slices.Contains(a.Re, r.ID) || slices.Contains(a.After, r.ID) {
+			h.Lam = max(h.Lam, r.Lam)
+		}
 	}
 	h.Lam++
 	r, err := ledger.Seal(c.key, h, a.Content)
