@@ -51,6 +51,7 @@ func (n *Node) run(ctx context.Context) error {
 		case <-timer.C:
 			effects = n.tick()
 		}
+		n.hold()
 		err := n.perform(ctx, effects)
 		if errors.Is(err, disk.ErrDiskLow) {
 			err = n.readOnly()

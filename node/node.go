@@ -51,6 +51,7 @@ type Node struct {
 	inputs   chan core.Input
 	calls    chan call
 	heard    heardSet
+	held     holding
 	work     sync.WaitGroup
 	slots    chan struct{}
 	cards    cardBox
