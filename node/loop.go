@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
@@ -297,26 +298,40 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 	case core.Renew:
 		n.startOver()
 	case core.Look:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.look(ctx, e) })
+		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.look(ctx, e) })
 	case core.Do:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.act(ctx, e) })
+		slots, asked := n.slots, n.wall()
+		if _, turn := e.Action.(thread.Wake); turn {
+			slots = n.desks
+		}
+		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+			e.Until = e.Until.Add(n.wall().Sub(asked)) // a turn has its whole time, however long it waited
+			return n.act(ctx, e)
+		})
 	case core.Scan:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
+		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
 	case core.SyncMaster:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.syncMaster(ctx, e) })
+		slots, asked := n.slots, n.wall()
+		if e.Settle {
+			slots = n.desks
+		}
+		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+			e.Until = e.Until.Add(n.wall().Sub(asked))
+			return n.syncMaster(ctx, e)
+		})
 	}
 }
 
 // beside runs work in one of a few slots and gives its outcome to the loop.
-func (n *Node) beside(ctx context.Context, work func(context.Context) core.Input) {
+func (n *Node) beside(ctx context.Context, slots chan struct{}, work func(context.Context) core.Input) {
 	n.work.Go(func() {
 		select {
-		case n.slots <- struct{}{}:
+		case slots <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		in := work(ctx)
-		<-n.slots
+		<-slots
 		n.send(ctx, in)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 )
@@ -39,5 +41,34 @@ func TestWhateverEndsASleepComesAfterTheWakeUp(t *testing.T) { // P24, case 46
 	}
 	if err := n.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestNothingWaitsForAgentTurnsButAgentTurns(t *testing.T) { // P18, P21, D-28
+	now := time.Now()
+	n := &Node{
+		wall: func() time.Time { return now }, inputs: make(chan core.Input, 8),
+		slots: make(chan struct{}, workersMax), desks: make(chan struct{}, turnsMax),
+	}
+	for range turnsMax {
+		n.desks <- struct{}{} // as many turns as there may be
+	}
+	s := &thread.State{Open: &ledger.Open{}}
+	n.begin(t.Context(), core.Do{State: s, Action: thread.Wake{}})
+	n.begin(t.Context(), core.SyncMaster{Settle: true})
+	for range 2 * workersMax {
+		n.begin(t.Context(), core.Look{State: s})
+	}
+	for range 2 * workersMax {
+		if in, ok := (<-n.inputs).(core.Looked); !ok {
+			t.Fatalf("%T, want what was looked at", in)
+		}
+	}
+	for range turnsMax {
+		<-n.desks
+	}
+	n.work.Wait()
+	if len(n.inputs) != 2 {
+		t.Errorf("%d turns ended, want 2", len(n.inputs))
 	}
 }
