@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
@@ -34,23 +35,25 @@ func (n *Node) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		var effects []core.Effect
+		var next func() []core.Effect
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-n.again:
 			return errAgain
 		case in := <-n.inputs:
-			effects = n.core.Handle(in, n.wall())
+			next = func() []core.Effect { return n.core.Handle(in, n.wall()) }
 		case <-n.heard.news:
-			effects = n.hearAll()
+			next = n.hearAll
 		case e := <-n.mesh.Events():
-			effects = n.meshEvent(e)
+			next = func() []core.Effect { return n.meshEvent(e) }
 		case c := <-n.calls:
-			effects = n.answer(c)
+			next = func() []core.Effect { return n.answer(c) }
 		case <-timer.C:
-			effects = n.tick()
+			next = n.tick
 		}
+		effects := append(n.woke(), next()...)
+		n.hold()
 		err := n.perform(ctx, effects)
 		if errors.Is(err, disk.ErrDiskLow) {
 			err = n.readOnly()
@@ -65,19 +68,28 @@ func (n *Node) run(ctx context.Context) error {
 	}
 }
 
-// tick is the passing of time, or a wake-up when more of it passed than the loop can have slept.
+// woke is a wake-up when more time passed than the loop can have slept. It comes before whatever ended the
+// sleep: after a suspension the network is often sooner than the clock, and no deadline may be judged before
+// others were heard.
+func (n *Node) woke() []core.Effect {
+	now := n.wall()
+	slept := now.Sub(n.lastTick)
+	n.lastTick = now
+	if slept <= 2*tickMax+time.Minute {
+		return nil
+	}
+	n.mesh.SyncNow()
+	return n.core.Handle(core.Woke{}, now)
+}
+
+// tick is the passing of time.
 func (n *Node) tick() []core.Effect {
 	now, ran := n.wall(), time.Since(n.ticked)
-	slept := now.Sub(n.lastTick)
-	n.lastTick, n.ticked = now, n.ticked.Add(ran)
+	n.ticked = n.ticked.Add(ran)
 	var out []core.Effect
 	if low := n.store.Low(); low != n.low {
 		n.low = low
 		out = n.core.Handle(core.Space{Low: low}, now)
-	}
-	if slept > 2*tickMax+time.Minute {
-		n.mesh.SyncNow()
-		out = append(out, n.core.Handle(core.Woke{}, now)...)
 	}
 	return append(out, n.core.Handle(core.Tick{Ran: ran}, now)...)
 }
@@ -286,26 +298,40 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 	case core.Renew:
 		n.startOver()
 	case core.Look:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.look(ctx, e) })
+		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.look(ctx, e) })
 	case core.Do:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.act(ctx, e) })
+		slots, asked := n.slots, n.wall()
+		if _, turn := e.Action.(thread.Wake); turn {
+			slots = n.desks
+		}
+		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+			e.Until = e.Until.Add(n.wall().Sub(asked)) // a turn has its whole time, however long it waited
+			return n.act(ctx, e)
+		})
 	case core.Scan:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
+		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
 	case core.SyncMaster:
-		n.beside(ctx, func(ctx context.Context) core.Input { return n.syncMaster(ctx, e) })
+		slots, asked := n.slots, n.wall()
+		if e.Settle {
+			slots = n.desks
+		}
+		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+			e.Until = e.Until.Add(n.wall().Sub(asked))
+			return n.syncMaster(ctx, e)
+		})
 	}
 }
 
 // beside runs work in one of a few slots and gives its outcome to the loop.
-func (n *Node) beside(ctx context.Context, work func(context.Context) core.Input) {
+func (n *Node) beside(ctx context.Context, slots chan struct{}, work func(context.Context) core.Input) {
 	n.work.Go(func() {
 		select {
-		case n.slots <- struct{}{}:
+		case slots <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
 		in := work(ctx)
-		<-n.slots
+		<-slots
 		n.send(ctx, in)
 	})
 }

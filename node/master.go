@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/agents"
@@ -47,10 +48,20 @@ func (n *Node) syncCheckout(ctx context.Context, w *workspace, e core.SyncMaster
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return worktree.SyncResult{}, "", err
 	}
+	res, err := w.checkout.SyncMaster(ctx, w.mirror, n.syncRequest(ctx, w, e, fetched.Base, dir))
+	if err == nil {
+		w.judged(res, fetched.Base)
+	}
+	return res, fetched.Base, err
+}
+
+// syncRequest is what a master sync is to do. dir is for its scratch and its turn.
+func (n *Node) syncRequest(ctx context.Context, w *workspace, e core.SyncMaster, tip worktree.OID, dir string) worktree.SyncRequest {
 	r := worktree.SyncRequest{
-		Base: w.baseBranch(), Tip: fetched.Base, Scratch: filepath.Join(dir, "scratch"),
-		Hold:  func(path string) bool { return slices.Contains(e.Hold, path) },
-		Known: func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, fetched.Base, 0, path) },
+		Base: w.baseBranch(), Tip: tip, Scratch: filepath.Join(dir, "scratch"),
+		Hold:   func(path string) bool { return slices.Contains(e.Hold, path) || n.held.has(e.Slug, path) },
+		Known:  func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, tip, 0, path) },
+		Failed: func(own string) string { return w.failed(own, tip) },
 	}
 	if len(w.tests) > 0 {
 		r.Test = func(ctx context.Context, dir string) error {
@@ -62,11 +73,56 @@ func (n *Node) syncCheckout(ctx context.Context, w *workspace, e core.SyncMaster
 			return n.settle(ctx, w, e, s, filepath.Join(dir, "turn"))
 		}
 	}
-	res, err := w.checkout.SyncMaster(ctx, w.mirror, r)
-	if w.unfit = (unfit{}); err == nil && res.Own != "" && len(res.Conflicts) == 0 {
-		w.unfit = unfit{res.Own, fetched.Base, res.Why}
+	return r
+}
+
+// failed is why this own work and this tip failed their tests the last time, "" if they did not.
+func (w *workspace) failed(own string, tip worktree.OID) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unfit.own == own && w.unfit.tip == tip {
+		return w.unfit.why
 	}
-	return res, fetched.Base, err
+	return ""
+}
+
+// judged remembers what the tests said. Own work that stands in the way without a conflict failed them.
+func (w *workspace) judged(res worktree.SyncResult, tip worktree.OID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unfit = unfit{}
+	if res.Own != "" && len(res.Conflicts) == 0 {
+		w.unfit = unfit{res.Own, tip, res.Why}
+	}
+}
+
+// holding is the paths that threads hold, for the master syncs that run beside the loop.
+type holding struct {
+	mu    sync.Mutex
+	paths map[string][]string // by repository; each sorted
+}
+
+func (h *holding) set(slug string, paths []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.paths == nil {
+		h.paths = map[string][]string{}
+	}
+	h.paths[slug] = paths
+}
+
+func (h *holding) has(slug, path string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, held := slices.BinarySearch(h.paths[slug], path)
+	return held
+}
+
+// hold tells the master syncs what threads hold by now: a conversation may begin in the middle of one.
+func (n *Node) hold() {
+	for _, w := range n.repos {
+		n.held.set(w.slug, n.core.Held(w.slug))
+	}
 }
 
 // dirName is a directory name of the repository's own.

@@ -26,8 +26,12 @@ import (
 // sends.
 const inputsMax = 256
 
-// workersMax bounds the long work that runs at once: git and GitHub do not get faster by more.
-const workersMax = 4
+// workersMax bounds the long work that runs at once: git and GitHub do not get faster by more. turnsMax bounds
+// the agent turns, which last up to half an hour: nothing else waits for them.
+const (
+	workersMax = 4
+	turnsMax   = 4
+)
 
 // Node is one running computer.
 type Node struct {
@@ -51,8 +55,10 @@ type Node struct {
 	inputs   chan core.Input
 	calls    chan call
 	heard    heardSet
+	held     holding
 	work     sync.WaitGroup
 	slots    chan struct{}
+	desks    chan struct{} // slots of agent turns
 	cards    cardBox
 	stopped  chan struct{} // closed when the loop has ended
 	again    chan struct{} // holds one signal: end, and start with what is known by now
@@ -72,7 +78,7 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 	}
 	n = &Node{
 		home: rc.Home, cfg: cfg, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
-		slots: make(chan struct{}, workersMax), stopped: make(chan struct{}), again: make(chan struct{}, 1), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
+		slots: make(chan struct{}, workersMax), desks: make(chan struct{}, turnsMax), stopped: make(chan struct{}), again: make(chan struct{}, 1), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
 	}
 	n.heard.news = make(chan struct{}, 1)
 	if n.wall == nil {

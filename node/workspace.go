@@ -28,10 +28,9 @@ type workspace struct {
 
 	mu    sync.Mutex
 	known github.Repository
-	base  string // configured base branch; empty: GitHub's default
-
 	unfit unfit // the combination that failed its tests last
 
+	base  string   // configured base branch; empty: GitHub's default
 	tests []string // command that judges a combination of own work and GitHub's; empty: nothing is tested
 }
 

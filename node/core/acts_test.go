@@ -164,6 +164,21 @@ func TestWhatIsMissingIsOneCardAndOpensNothing(t *testing.T) { // P10
 	}
 }
 
+func TestWhatWasMissingOpensAtOnceWhenItIsFixed(t *testing.T) { // P10
+	w := newWorld(t)
+	desktop := w.people[0]
+	desktop.core.Handle(Scanned{Slug: slug, Missing: []Missing{{What: "the GitHub CLI is not signed in"}}}, w.now)
+
+	w.perform(desktop, desktop.core.ScanNow(w.now)) // a person has fixed it
+	for range 50 {                                  // without any time passing
+		w.work(desktop)
+	}
+
+	if n := len(desktop.core.Conversations()); n != 1 {
+		t.Errorf("%d conversations although nothing is missing any more", n)
+	}
+}
+
 func TestOnlyTheMainComputerScans(t *testing.T) { // P9
 	w := newWorld(t)
 	for i, c := range w.people {

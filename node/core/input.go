@@ -204,7 +204,7 @@ type Scan struct {
 // SyncMaster brings a checkout to its base branch.
 type SyncMaster struct {
 	Slug   string
-	Hold   []string  // paths that a thread decides about
+	Hold   []string  // paths that a thread decides about; more may follow while it runs ([Core.Held])
 	Settle bool      // the desk may be woken for what git cannot merge; its turn is reserved
 	Until  time.Time // end of that turn
 }

@@ -59,7 +59,7 @@ func (c *Core) syncMaster(r *repo, now time.Time) {
 	}
 	r.master, r.masterDue = now, false
 	c.flight[key] = true
-	e := SyncMaster{Slug: r.Slug, Hold: c.held(r)}
+	e := SyncMaster{Slug: r.Slug, Hold: c.Held(r.Slug)}
 	if c.maySettle(r, now) {
 		e.Settle, e.Until = true, now.Add(c.cfg.Timers.Turn)
 		c.day = c.day.at(now)

@@ -24,22 +24,22 @@ func (c *Core) holder(r *repo, path string) (*Conversation, int, bool) {
 	return nil, 0, false
 }
 
-// held lists the paths that threads decide about: the master sync leaves them alone.
-func (c *Core) held(r *repo) []string {
+// Held lists the paths of a repository that threads decide about now: the master sync leaves them alone.
+func (c *Core) Held(slug string) []string {
+	r := c.repos[slug]
+	if r == nil {
+		return nil
+	}
 	var out []string
-	for _, tid := range c.order() {
-		if o := c.threads[tid].State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
-			for _, f := range o.Files {
-				if path := string(f.Path); !slices.Contains(out, path) {
-					if _, _, held := c.holder(r, path); held {
-						out = append(out, path)
-					}
-				}
+	for _, t := range c.threads {
+		if o := t.State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
+			for _, i := range t.hold {
+				out = append(out, string(o.Files[i].Path))
 			}
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // PathWhy says what a path should hold on this computer, and who decides it.

@@ -14,8 +14,9 @@ type SyncRequest struct {
 	Base string // the local branch, named as at GitHub
 	Tip  OID    // where it stands at GitHub; a commit of the mirror
 
-	// Hold names the paths that a thread holds. Their working files stay as they are, and nothing of them goes
-	// into a merge. Nil holds none.
+	// Hold names the paths that a thread holds now. Their working files stay as they are, and nothing of them goes
+	// into a merge. It may change its answer while the sync runs: what it says last, before anything is written,
+	// counts. Nil holds none.
 	Hold func(path string) bool
 	// Known is asked only for content that is in neither of the two tips. Nil knows nothing more.
 	Known func(path string) (*Known, error)
@@ -24,8 +25,8 @@ type SyncRequest struct {
 	// Test judges the combination of own work and GitHub's in a directory of its own, before any of it is taken.
 	// It is called only if there is own work. Nil tests nothing.
 	Test func(ctx context.Context, dir string) error
-	// Failed tells what Test said earlier of this own work (SyncResult.Own) with this tip, so that it need not run
-	// again; empty: it did not fail. Nil remembers nothing.
+	// Failed tells why nothing was taken (SyncResult.Why) when Test judged this own work (SyncResult.Own) with this
+	// tip before, so that it need not run again; empty: it did not fail. Nil remembers nothing.
 	Failed func(own string) string
 	// Settle is called where git cannot merge (a counted turn of an agent). It returns a commit of the scratch that
 	// descends from both sides. Nil: own copies stay and nothing moves.
@@ -99,7 +100,7 @@ func (c *Checkout) syncMaster(ctx context.Context, m *Mirror, r SyncRequest) (re
 	for range rounds {
 		s := &syncing{
 			c: c, m: m, r: r, b: b, settled: settled,
-			own: map[string]Entry{}, looked: map[string]Three{}, stays: map[string]bool{},
+			held: map[string]bool{}, own: map[string]Entry{}, looked: map[string]Three{}, stays: map[string]bool{},
 		}
 		again, err := s.round(ctx)
 		b = s.b
@@ -140,6 +141,7 @@ type syncing struct {
 	merged OID      // the commit that the branch goes to
 	moves  []change // what differs between the two
 
+	held     map[string]bool             // what Hold said in this attempt
 	looked   map[string]Three            // every path that was looked at
 	stays    map[string]bool             // paths that are not written: held, or not part of this checkout
 	own      map[string]Entry            // what the person has there, uncommitted
@@ -150,7 +152,18 @@ type syncing struct {
 	res      SyncResult
 }
 
-func (s *syncing) hold(path string) bool { return s.r.Hold != nil && s.r.Hold(path) }
+// hold is the same for a path all through an attempt.
+func (s *syncing) hold(path string) bool {
+	if s.r.Hold == nil {
+		return false
+	}
+	held, asked := s.held[path]
+	if !asked {
+		held = s.r.Hold(path)
+		s.held[path] = held
+	}
+	return held
+}
 
 // stop ends the sync with a sentence.
 func (s *syncing) stop(why string) error {
@@ -306,8 +319,8 @@ func (s *syncing) test(ctx context.Context) error {
 		return nil
 	}
 	if s.r.Failed != nil {
-		if said := s.r.Failed(ownID(s.own, s.local)); said != "" {
-			return s.testFailed(said)
+		if why := s.r.Failed(ownID(s.own, s.local)); why != "" {
+			return s.testFailed(why)
 		}
 	}
 	// Held files are part of what the checkout will be, though of no merge.
@@ -343,16 +356,16 @@ func (s *syncing) test(ctx context.Context) error {
 	if failed == nil {
 		return nil
 	}
-	return s.testFailed(oneLine(failed.Error()))
+	return s.testFailed("The tests fail on the combination: " + oneLine(failed.Error()))
 }
 
-// testFailed ends the sync with what the tests said.
-func (s *syncing) testFailed(said string) error {
+// testFailed ends the sync with why, which is what the tests said.
+func (s *syncing) testFailed(why string) error {
 	s.res.Own, s.res.Merged, s.res.Settled = ownID(s.own, s.local), nil, nil
 	for _, path := range s.ownPaths() {
 		s.keep(path, "The tests fail on the combination with GitHub's changes.")
 	}
-	return s.stop("The tests fail on the combination: " + said)
+	return s.stop(why)
 }
 
 func (s *syncing) ownPaths() []string {

@@ -39,7 +39,7 @@ func (s *syncing) take(ctx context.Context) (again bool, err error) {
 	return false, j.end(true)
 }
 
-// stillSo: the checkout stands where it stood, and no thread has begun to hold what is to be written.
+// stillSo: the checkout stands where it stood, and threads hold what they held.
 func (s *syncing) stillSo(ctx context.Context) (bool, error) {
 	st, err := s.c.State(ctx)
 	if err != nil {
@@ -50,6 +50,11 @@ func (s *syncing) stillSo(ctx context.Context) (bool, error) {
 	}
 	for _, ch := range s.steps {
 		if s.hold(ch.path) {
+			return false, nil
+		}
+	}
+	for path, held := range s.held {
+		if s.r.Hold(path) != held {
 			return false, nil
 		}
 	}
