@@ -61,7 +61,11 @@ func crashing(task []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.SyncMaster(ctx, m, SyncRequest{Base: "master", Tip: OID(task[3])})
+	r := SyncRequest{Base: "master", Tip: OID(task[3]), Bring: task[2] == "bring"}
+	if held, holds := strings.CutPrefix(task[2], "hold "); holds {
+		r.Hold = func(path string) bool { return path == held }
+	}
+	_, err = c.SyncMaster(ctx, m, r)
 	return err
 }
 

@@ -1,16 +1,15 @@
 package worktree
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Known is the set K of one path (D-9): every version of it that GitHub has. Content in the set may be
@@ -23,38 +22,12 @@ type Known struct {
 
 	mu    sync.Mutex
 	lines map[lineID]struct{} // of all versions; nil until asked for
+	size  atomic.Int64        // how many lines those are
 }
 
 // lineID stands for a line. Two lines with the same id could only hide an own line of a copy that is kept
 // anyway.
 type lineID [16]byte
-
-// Known collects K of path: what any commit reachable from base had there, what every head ever seen of the
-// pull request has, and extra (the blobs of a verified open record). Pull 0 means no pull request.
-func (m *Mirror) Known(ctx context.Context, base OID, pull uint64, path string, extra ...OID) (*Known, error) {
-	k := &Known{path: path, mirror: m, modes: map[OID][]string{}}
-	for _, o := range extra {
-		if o.Valid() {
-			k.modes[o] = nil
-		}
-	}
-	if err := k.addHistory(ctx, base); err != nil {
-		return nil, fmt.Errorf("known versions of %s: %w", path, err)
-	}
-	if pull == 0 {
-		return k, nil
-	}
-	heads, err := m.Heads(ctx, pull)
-	if err != nil {
-		return nil, fmt.Errorf("known versions of %s: %w", path, err)
-	}
-	for _, head := range heads {
-		if err := k.addHead(ctx, base, head); err != nil {
-			return nil, fmt.Errorf("known versions of %s: %w", path, err)
-		}
-	}
-	return k, nil
-}
 
 // Has reports whether GitHub has this content at the path. The zero id asks for the deleted file.
 func (k *Known) Has(o OID) bool {
@@ -94,41 +67,7 @@ func (k *Known) add(e Entry) {
 	if seen && len(modes) == 0 || slices.Contains(modes, e.Mode) {
 		return
 	}
-	k.modes[e.OID] = append(modes, e.Mode)
-}
-
-// addHistory reads the raw differences of every commit against each of its parents: a version that a commit
-// has is on one side of one of them.
-func (k *Known) addHistory(ctx context.Context, base OID) error {
-	if !base.Valid() {
-		return fmt.Errorf("base %q is not a commit", base)
-	}
-	c := call{args: []string{
-		"log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-history", "-m", "--root",
-		string(base), "--", k.path,
-	}}
-	return k.mirror.git.stream(ctx, c, func(out io.Reader) error {
-		br := bufio.NewReader(out)
-		for {
-			rec, err := br.ReadString(0)
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if _, err := br.ReadString(0); err != nil { // the path
-				return err
-			}
-			old, new, err := parseRaw(rec)
-			if err != nil {
-				return err
-			}
-			k.add(old)
-			k.add(new)
-			k.absent = k.absent || new.Absent()
-		}
-	})
+	k.modes[e.OID] = append(slices.Clone(modes), e.Mode) // others may read the former list
 }
 
 // parseRaw reads ":<mode> <mode> <oid> <oid> <letter>".
@@ -146,29 +85,6 @@ func parseRaw(rec string) (old, new Entry, err error) {
 	return old, new, nil
 }
 
-// addHead adds what a pull request's head has. A head that deleted the path publishes its absence.
-func (k *Known) addHead(ctx context.Context, base, head OID) error {
-	at := func(commit OID) (Entry, error) {
-		found, err := k.mirror.Entries(ctx, commit, []string{k.path})
-		return found[k.path], err
-	}
-	e, err := at(head)
-	if err != nil {
-		return err
-	}
-	k.add(e)
-	if !e.Absent() || k.absent {
-		return nil
-	}
-	fork, err := k.mirror.MergeBase(ctx, base, head)
-	if err != nil || fork == "" {
-		return err
-	}
-	before, err := at(fork)
-	k.absent = !before.Absent()
-	return err
-}
-
 // Line reports whether the line (bytes between line feeds) stands in any known version. The versions are read
 // at the first call.
 func (k *Known) Line(ctx context.Context, line []byte) (bool, error) {
@@ -180,6 +96,7 @@ func (k *Known) Line(ctx context.Context, line []byte) (bool, error) {
 			return false, fmt.Errorf("lines of %s: %w", k.path, err)
 		}
 		k.lines = lines
+		k.size.Store(int64(len(lines)))
 	}
 	_, ok := k.lines[idOfLine(line)]
 	return ok, nil

@@ -19,6 +19,7 @@ type Mirror struct {
 	remote Remote
 	write  *sync.Mutex // one fetch or import at a time
 	read   *reader     // answers what it can without a process; nil: nothing
+	sets   *knownSets  // what was told of paths before; nil: nothing is remembered
 }
 
 // The names under which the mirror keeps what it fetched.
@@ -48,7 +49,7 @@ func OpenMirror(ctx context.Context, git Git, dir string, remote Remote) (*Mirro
 			return nil, fmt.Errorf("create mirror %s: %w", dir, err)
 		}
 	}
-	m := &Mirror{dir: dir, git: git.own("--git-dir=" + dir), remote: remote, write: new(sync.Mutex)}
+	m := &Mirror{dir: dir, git: git.own("--git-dir=" + dir), remote: remote, write: new(sync.Mutex), sets: new(knownSets)}
 	if err := m.clearLeftovers(); err != nil {
 		return nil, fmt.Errorf("open mirror %s: %w", dir, err)
 	}

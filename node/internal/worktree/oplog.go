@@ -68,6 +68,8 @@ type opHead struct {
 	To       OID           `json:"to,omitempty"`
 	Undoes   string        `json:"undoes,omitempty"`
 	Staged   []stagedMove  `json:"staged,omitempty"`
+	Joined   []apartFile   `json:"joined,omitempty"` // brought together, and no longer apart once it is complete
+	Parted   []apartFile   `json:"parted,omitempty"` // apart again once it is complete
 }
 
 // stagedMove is an index entry of the person's own that follows its working file.
@@ -293,8 +295,10 @@ func (c *Checkout) healOperation(ctx context.Context, j *journal) error {
 	switch {
 	case j.head.ID == "": // it was not begun
 		return removeAny(j.file(openOp))
+	case j.head.Branch == "" && j.head.Kind == OpSync:
+		return c.healJoin(ctx, j)
 	case j.head.Branch == "":
-		return j.end(false)
+		return c.complete(j, false)
 	}
 	at, err := c.LocalBranch(ctx, j.head.Branch)
 	if err != nil {
@@ -303,7 +307,7 @@ func (c *Checkout) healOperation(ctx context.Context, j *journal) error {
 	if moved, err := c.wentTo(ctx, j.head, at); err != nil {
 		return err
 	} else if moved {
-		return j.end(true)
+		return c.complete(j, true)
 	}
 	st, err := c.State(ctx)
 	switch {
@@ -313,6 +317,20 @@ func (c *Checkout) healOperation(ctx context.Context, j *journal) error {
 		return nil // the next one sees to it
 	case st.Branch != j.head.Branch || st.Head != j.head.From:
 		return j.leave()
+	}
+	return c.rollBack(ctx, st, j)
+}
+
+// healJoin ends a sync that moved no branch: it is complete once its files are apart no more.
+func (c *Checkout) healJoin(ctx context.Context, j *journal) error {
+	if joined, err := c.joined(j.head); err != nil {
+		return err
+	} else if joined {
+		return j.end(false)
+	}
+	st, err := c.State(ctx)
+	if err != nil || st.Busy != "" {
+		return err
 	}
 	return c.rollBack(ctx, st, j)
 }

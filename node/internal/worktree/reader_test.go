@@ -22,7 +22,7 @@ func emptyMirror(t testing.TB) *Mirror {
 // byGit is the same mirror with every answer from the git program, byGoGit with none from it.
 func (m *Mirror) byGit() *Mirror {
 	other := *m
-	other.read = nil
+	other.read, other.sets = nil, nil
 	return &other
 }
 

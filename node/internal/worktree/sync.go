@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ type SyncRequest struct {
 	// into a merge. It may change its answer while the sync runs: what it says last, before anything is written,
 	// counts. Nil holds none.
 	Hold func(path string) bool
+	// Bring also brings together the files that the branch moved past while they were held (SyncResult.Apart), on
+	// the version that they are based on. Without it they stay as they are: a person asks for it.
+	Bring bool
 	// Known is asked only for content that is in neither of the two tips. Nil knows nothing more.
 	Known func(path string) (*Known, error)
 	// Scratch is a directory for this call alone: what is in it goes. Empty: a temporary one.
@@ -49,13 +53,16 @@ type KeptOwn struct{ Path, Why string }
 // SyncResult is what a sync of the base branch did. Either all of GitHub's was taken, together with all own work,
 // or nothing moved and Why says what stands in the way.
 type SyncResult struct {
-	From, To  OID      // where the local branch stood, and stands now
-	Moved     bool     // it moved
-	Replaced  int      // working files that changed
-	Merged    []string // paths where own work and GitHub's changes were put together
-	Settled   []string // paths of conflicts that Settle settled
-	Held      []string // changed paths whose working file stays, because Hold said so
-	Kept      []KeptOwn
+	From, To OID      // where the local branch stood, and stands now
+	Moved    bool     // it moved
+	Replaced int      // working files that changed
+	Merged   []string // paths where own work and GitHub's changes were put together
+	Settled  []string // paths of conflicts that Settle settled
+	Held     []string // changed paths whose working file stays, because Hold said so
+	Kept     []KeptOwn
+	// Apart lists own copies that are based on an older version than the branch has, since a thread held them
+	// while the branch moved. A commit of one undoes GitHub's change there; Bring ends that.
+	Apart     []string
 	Conflicts []string // paths that git cannot merge and nobody settled
 	// Own names the own work that stands in the way, by its content. Together with the tip it names the obstacle,
 	// so that the same work is not given to an agent, or to a test that takes long, twice for the same tip.
@@ -101,6 +108,7 @@ func (c *Checkout) syncMaster(ctx context.Context, m *Mirror, r SyncRequest) (re
 		s := &syncing{
 			c: c, m: m, r: r, b: b, settled: settled,
 			held: map[string]bool{}, own: map[string]Entry{}, looked: map[string]Three{}, stays: map[string]bool{},
+			apart: map[string]apartFile{}, bases: map[string]Entry{},
 		}
 		again, err := s.round(ctx)
 		b = s.b
@@ -138,6 +146,7 @@ type syncing struct {
 
 	local  OID      // where the branch stands
 	grows  bool     // it is an ancestor of the tip
+	still  bool     // GitHub has nothing new
 	merged OID      // the commit that the branch goes to
 	moves  []change // what differs between the two
 
@@ -145,6 +154,9 @@ type syncing struct {
 	looked   map[string]Three            // every path that was looked at
 	stays    map[string]bool             // paths that are not written: held, or not part of this checkout
 	own      map[string]Entry            // what the person has there, uncommitted
+	apart    map[string]apartFile        // files that the branch has passed and no thread holds
+	bases    map[string]Entry            // what those of them that are brought together are based on
+	joins    []apartFile                 // those
 	settled  map[string]map[string]Entry // what earlier rounds settled, by conflict
 	combined OID                         // tree of merged with the own edits
 	steps    []change                    // from the working files to combined
@@ -152,8 +164,12 @@ type syncing struct {
 	res      SyncResult
 }
 
-// hold is the same for a path all through an attempt.
+// hold: the working file stays, since a thread holds it, or since it is left apart. It is the same for a path all
+// through an attempt.
 func (s *syncing) hold(path string) bool {
+	if _, apart := s.apart[path]; apart && !s.r.Bring {
+		return true
+	}
 	if s.r.Hold == nil {
 		return false
 	}
@@ -179,7 +195,7 @@ func (s *syncing) round(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	release()
-	for _, step := range []func(context.Context) error{s.stand, s.join, s.look, s.combine, s.test} {
+	for _, step := range []func(context.Context) error{s.stand, s.part, s.join, s.look, s.combine, s.test} {
 		if err := step(ctx); err != nil {
 			return false, err
 		}
@@ -216,13 +232,22 @@ func (s *syncing) stand(ctx context.Context) (err error) {
 	case s.local == "":
 		return s.stop("There is no local branch " + s.r.Base + ".")
 	case s.local == s.r.Tip:
-		return errStop
+		s.still = true
+		if all, err := s.c.readApart(); err != nil || len(all) == 0 {
+			return cmp.Or(err, errStop)
+		}
 	}
 	if s.st, err = s.c.State(ctx); err != nil {
 		return err
 	}
+	if s.still && (s.st.Branch != s.r.Base || s.st.Busy != "" && !s.r.Bring) {
+		return errStop
+	}
 	if s.st.Busy != "" {
 		return fmt.Errorf("%w: %s is going on", ErrBusy, s.st.Busy)
+	}
+	if s.still {
+		return nil
 	}
 	published, err := s.m.CommitExists(ctx, s.local)
 	if err != nil {
@@ -238,10 +263,13 @@ func (s *syncing) stand(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.st.Branch != s.r.Base {
-		return s.elsewhere(ctx)
+	switch {
+	case s.st.Branch == s.r.Base:
+		return nil
+	case s.still:
+		return errStop
 	}
-	return nil
+	return s.elsewhere(ctx)
 }
 
 // diverged looks at a local branch that cannot simply move forward.
@@ -254,7 +282,8 @@ func (s *syncing) diverged(ctx context.Context, published bool) error {
 		return err
 	}
 	if ahead {
-		return errStop // GitHub has nothing new
+		s.still = true
+		return nil
 	}
 	if published {
 		// As the head of a pull request it is own work. Otherwise the base branch had it once and has dropped it, and
@@ -307,6 +336,9 @@ func (s *syncing) elsewhere(ctx context.Context) error {
 }
 
 func (s *syncing) reason() string {
+	if s.still {
+		return "Own files were brought together with GitHub's " + s.r.Base + "."
+	}
 	if s.grows {
 		return s.r.Base + " was brought to GitHub's."
 	}
@@ -315,7 +347,7 @@ func (s *syncing) reason() string {
 
 // test runs the test command on the combination, if there is own work in it.
 func (s *syncing) test(ctx context.Context) error {
-	if s.r.Test == nil || s.grows && len(s.own) == 0 {
+	if s.r.Test == nil || (s.grows || s.still) && len(s.own) == 0 {
 		return nil
 	}
 	if s.r.Failed != nil {

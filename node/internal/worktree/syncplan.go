@@ -9,10 +9,16 @@ import (
 	"slices"
 )
 
+// holdsNone: no file stays for a thread's sake or apart.
+func (s *syncing) holdsNone() bool { return s.r.Hold == nil && len(s.apart) == 0 }
+
 // join finds the commit that the branch goes to: GitHub's own, or a merge of the own commits with it. At a path
 // that is held the merge has what GitHub has.
 func (s *syncing) join(ctx context.Context) error {
-	s.merged = s.r.Tip
+	if s.merged = s.r.Tip; s.still {
+		s.merged = s.local
+		return nil
+	}
 	if s.grows {
 		return nil
 	}
@@ -44,7 +50,7 @@ func (s *syncing) join(ctx context.Context) error {
 // withoutHeld is the local tip without the own commits' changes to held paths.
 func (s *syncing) withoutHeld(ctx context.Context) (OID, error) {
 	fork, err := s.seen().MergeBase(ctx, s.local, s.r.Tip)
-	if err != nil || fork == "" || s.r.Hold == nil {
+	if err != nil || fork == "" || s.holdsNone() {
 		return s.local, err
 	}
 	tree, err := s.heldAs(ctx, s.local, fork)
@@ -56,7 +62,7 @@ func (s *syncing) withoutHeld(ctx context.Context) (OID, error) {
 
 // heldAs is a tree with everything at held paths as another one has it.
 func (s *syncing) heldAs(ctx context.Context, tree, as OID) (OID, error) {
-	if s.r.Hold == nil {
+	if s.holdsNone() {
 		return tree, nil
 	}
 	differ, err := s.git().changes(ctx, tree, as)
@@ -94,7 +100,7 @@ func (s *syncing) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range modified {
+	for _, p := range union(modified, s.apart) {
 		if _, too := moving[p]; !too {
 			paths = append(paths, p)
 		}
@@ -118,6 +124,13 @@ func (s *syncing) look(ctx context.Context) error {
 		return s.stop("Some files cannot be brought together with GitHub's changes.")
 	}
 	return nil
+}
+
+// union is a sorted list with the paths of a map in it.
+func union[T any](list []string, more map[string]T) []string {
+	list = slices.AppendSeq(list, maps.Keys(more))
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // modified lists tracked paths whose working file or index entry is not the last commit's.
@@ -145,7 +158,7 @@ func (s *syncing) sort(ctx context.Context, t Three, ch change, moves bool) erro
 	s.looked[t.Path] = kept
 	if s.hold(t.Path) {
 		s.stays[t.Path] = true
-		if moves {
+		if _, apart := s.apart[t.Path]; moves && !apart {
 			s.res.Held = append(s.res.Held, t.Path)
 		}
 		return nil
@@ -153,6 +166,8 @@ func (s *syncing) sort(ctx context.Context, t Three, ch change, moves bool) erro
 	switch {
 	case t.Odd == OddMoving:
 		return fmt.Errorf("%w: %s is %s", ErrBusy, t.Path, t.Odd)
+	case s.bringing(t.Path):
+		return s.sortApart(ctx, t, ch)
 	case !moves && t.Odd != "":
 		return nil // it stays as it is, whatever it is
 	case t.Odd == OddSkipped && t.Work.Absent():
@@ -260,17 +275,17 @@ func (s *syncing) combine(ctx context.Context) error {
 
 // merge is the tree of the new commit with the own edits in it.
 func (s *syncing) merge(ctx context.Context, edits OID) (OID, error) {
-	head, err := s.b.commit(ctx, edits, "own changes that are not committed", s.local)
+	head, theirs, err := s.sides(ctx, edits)
 	if err != nil {
 		return "", err
 	}
-	v, err := s.b.merge(ctx, head, s.merged)
+	v, err := s.b.merge(ctx, head, theirs)
 	if err != nil {
 		return "", err
 	}
 	tree := v.Tree
 	if !v.Clean {
-		tree, err = s.settle(ctx, head, s.merged, v, "Changes of this computer conflict with GitHub's.")
+		tree, err = s.settle(ctx, head, theirs, v, "Changes of this computer conflict with GitHub's.")
 		if err != nil {
 			return "", err
 		}

@@ -26,17 +26,31 @@ func (s *syncing) take(ctx context.Context) (again bool, err error) {
 	if err != nil || now == nil {
 		return true, err
 	}
-	j, err := s.c.begin(opHead{
-		Kind: OpSync, Why: s.reason(), Branch: s.r.Base, From: s.local, To: s.merged, Staged: s.staged,
-	})
+	head := opHead{Kind: OpSync, Why: s.reason(), Joined: s.joins}
+	if !s.still {
+		head.Branch, head.From, head.To, head.Staged = s.r.Base, s.local, s.merged, s.staged
+		if err := s.pass(ctx); err != nil {
+			return false, err
+		}
+	}
+	j, err := s.c.begin(head)
 	if err != nil {
 		return false, err
 	}
 	if err := s.write(ctx, j, now); err != nil {
 		return s.failed(ctx, j, err)
 	}
-	s.res.To, s.res.Moved, s.res.Operation = s.merged, true, j.head.ID
-	return false, j.end(true)
+	if err := s.c.complete(j, !s.still); err != nil {
+		return false, err
+	}
+	s.res.To, s.res.Moved = s.merged, !s.still
+	if s.res.Moved || len(j.steps) > 0 {
+		s.res.Operation = j.head.ID
+	}
+	if s.r.Bring {
+		s.res.Apart = nil
+	}
+	return false, nil
 }
 
 // stillSo: the checkout stands where it stood, and threads hold what they held.
@@ -123,6 +137,9 @@ func (s *syncing) write(ctx context.Context, j *journal, now []Three) error {
 		}
 	}
 	s.c.at("files")
+	if s.still {
+		return nil
+	}
 	entries := s.moves
 	for _, m := range s.staged {
 		entries = append(entries, change{path: m.Path, old: m.Old, new: m.New})

@@ -76,7 +76,7 @@ func (u *undoing) run(ctx context.Context) error {
 		if err := u.c.writable(u.st); err != nil {
 			return err
 		}
-		return u.files(ctx, opHead{Kind: OpUndo, Why: "Taken back: " + h.Why, Undoes: h.ID})
+		return u.files(ctx, opHead{Kind: OpUndo, Why: "Taken back: " + h.Why, Undoes: h.ID, Joined: h.Parted, Parted: h.Joined})
 	}
 	at, err := u.c.LocalBranch(ctx, h.Branch)
 	switch {
@@ -85,7 +85,10 @@ func (u *undoing) run(ctx context.Context) error {
 	case at != h.To:
 		return u.stop("The branch " + h.Branch + " has moved on since; take back what came later first.")
 	}
-	head := opHead{Kind: OpUndo, Why: "Taken back: " + h.Why, Undoes: h.ID, Branch: h.Branch, From: h.To, To: h.From}
+	head := opHead{
+		Kind: OpUndo, Why: "Taken back: " + h.Why, Undoes: h.ID, Branch: h.Branch, From: h.To, To: h.From,
+		Joined: h.Parted, Parted: h.Joined,
+	}
 	for _, m := range h.Staged {
 		head.Staged = append(head.Staged, stagedMove{Path: m.Path, Old: m.New, New: m.Old})
 	}
@@ -139,7 +142,7 @@ func (u *undoing) files(ctx context.Context, head opHead) (err error) {
 		u.res = UndoResult{}
 		return errors.Join(err, u.c.healOperation(context.WithoutCancel(ctx), u.j))
 	}
-	if err := u.j.end(u.res.Moved); err != nil {
+	if err := u.c.complete(u.j, u.res.Moved); err != nil {
 		return err
 	}
 	if len(u.res.Restored) > 0 || u.res.Moved {
