@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/agents"
 	"github.com/parley-mesh/parley/node/internal/github"
@@ -30,6 +31,9 @@ func (n *Node) act(ctx context.Context, e core.Do) core.Input {
 	}
 	panic(fmt.Sprintf("node: action %T has no performer", e.Action))
 }
+
+// errOverruled ends a replacement that is not wanted any more.
+var errOverruled = errors.New("it was decided otherwise meanwhile")
 
 // replace puts a published version of one file into the checkout.
 func (n *Node) replace(ctx context.Context, e core.Do, a thread.Replace) core.Input {
@@ -73,6 +77,16 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 	why := "The interim of " + s.Ref() + "."
 	if s.Final != nil {
 		why = "The final of " + s.Ref() + "."
+	}
+	// A person may have put a file back since this was asked for.
+	_, err = n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		if !n.core.StillWants(s.Ledger, s) {
+			return api.Outcome{}, nil, errOverruled
+		}
+		return api.Outcome{}, nil, nil
+	})
+	if err != nil {
+		return false, err
 	}
 	outcome, err := w.checkout.ReplaceFor(ctx, why, string(f.Path), known, want)
 	return outcome == worktree.Took, err

@@ -18,9 +18,10 @@ import (
 
 // call is a question or an act that the loop carries out. Each answers on its own channel, which holds
 // one value, so that the loop never waits for the asker.
-type call interface{ on(n *Node) []core.Effect }
-
-func (n *Node) answer(c call) []core.Effect { return c.on(n) }
+type call interface {
+	// on carries it out on the loop. done is called once the effects are performed, with the error of that.
+	on(n *Node) (effects []core.Effect, done func(error))
+}
 
 // errStopping tells an asker that the node ends.
 var errStopping = errors.New("the node is stopping")
@@ -61,10 +62,10 @@ type shown[T any] struct {
 	err   error
 }
 
-func (s show[T]) on(n *Node) []core.Effect {
+func (s show[T]) on(n *Node) ([]core.Effect, func(error)) {
 	v, err := s.make(n.viewer())
 	s.to <- shown[T]{v, err}
-	return nil
+	return nil, func(error) {}
 }
 
 func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
@@ -154,10 +155,23 @@ type deed struct {
 	to chan shown[api.Outcome]
 }
 
-func (d deed) on(n *Node) []core.Effect {
+// on answers once what follows is performed: a person is told only of what is kept.
+func (d deed) on(n *Node) ([]core.Effect, func(error)) {
 	out, effects, err := d.do(n)
-	d.to <- shown[api.Outcome]{out, err}
-	return effects
+	return effects, func(failed error) {
+		d.to <- shown[api.Outcome]{out, errors.Join(err, translate(failed))}
+	}
+}
+
+// change is ask for what a person or a program wants changed. While the disk is almost full nothing can be kept, so
+// nothing is promised.
+func (n *Node) change(ctx context.Context, do func(n *Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
+	return n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		if n.low {
+			return api.Outcome{}, nil, api.ErrDiskLow
+		}
+		return do(n)
+	})
 }
 
 func (n *Node) ask(ctx context.Context, do func(n *Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
@@ -174,7 +188,7 @@ func (n *Node) ask(ctx context.Context, do func(n *Node) (api.Outcome, []core.Ef
 
 // Approve approves what a card asks for now.
 func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		card, ok := n.core.Card(key)
 		if !ok || card.Binds == nil {
 			return api.Outcome{}, nil, fmt.Errorf("approve %s: %w", key, api.ErrNoCard)
@@ -190,7 +204,7 @@ func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.O
 
 // End ends a conversation.
 func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -205,14 +219,15 @@ func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outco
 
 // Assign lets a named computer build the final.
 func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
 		}
-		i := slices.Index(n.core.PartyNames(t), party)
-		if i < 0 {
-			return api.Outcome{}, nil, fmt.Errorf("%s in %s: %w", party, t.State.Ref(), api.ErrNoParty)
+		names := n.core.PartyNames(t)
+		i := slices.Index(names, party)
+		if i < 0 || slices.Index(names[i+1:], party) >= 0 {
+			return api.Outcome{}, nil, fmt.Errorf("%s in %s, or more than one: %w", party, t.State.Ref(), api.ErrNoParty)
 		}
 		if err := n.persons.Check(api.AssignAct(t.State.Ledger.String(), party), p); err != nil {
 			return api.Outcome{}, nil, err
@@ -225,8 +240,11 @@ func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) 
 // askThread takes a press that no card offers.
 func (n *Node) askThread(t *core.Conversation, b thread.Binds, p presence.Proof) (api.Outcome, []core.Effect, error) {
 	effects, err := n.core.Ask(t.State.Ledger, b, string(p.Kind), n.wall())
-	if errors.Is(err, core.ErrEnded) {
+	switch {
+	case errors.Is(err, core.ErrEnded):
 		err = fmt.Errorf("%s: %w", t.State.Ref(), api.ErrClosed)
+	case errors.Is(err, core.ErrNotNow):
+		err = fmt.Errorf("%w: %w", api.ErrNotNow, err)
 	}
 	if err != nil {
 		return api.Outcome{}, nil, err
@@ -240,7 +258,7 @@ func (n *Node) askThread(t *core.Conversation, b thread.Binds, p presence.Proof)
 
 // SetMain takes the main-computer role or gives it up.
 func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		if err := n.persons.Check(api.MainAct(on), p); err != nil {
 			return api.Outcome{}, nil, err
 		}
@@ -265,7 +283,7 @@ func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outc
 
 // Scan starts a run over the pull requests. What a person has to see to first becomes a card (P10).
 func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		if !n.core.Main(n.wall()) {
 			return api.Outcome{}, nil, fmt.Errorf("scan: %w", api.ErrNotMain)
 		}
@@ -275,7 +293,7 @@ func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
 
 // Sync pauses the master sync of a repository, lets it go on, or runs it at once.
 func (a actor) Sync(ctx context.Context, slug string, how api.SyncHow) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		var effects []core.Effect
 		var names []string
 		for _, r := range n.cfg.Repositories {
@@ -303,7 +321,7 @@ func (a actor) Sync(ctx context.Context, slug string, how api.SyncHow) (api.Outc
 
 // Reroute reads again where the conversation goes.
 func (a actor) Reroute(ctx context.Context) (api.Outcome, error) {
-	return a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		if err := n.reroute(); err != nil {
 			return api.Outcome{}, nil, err
 		}

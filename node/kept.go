@@ -145,7 +145,7 @@ func (a actor) Restore(ctx context.Context, id string, p presence.Proof) (api.Ou
 		return api.Outcome{}, err
 	}
 	if _, err := a.n.workspaceNamed(k.Repository).checkout.Restore(ctx, id); err != nil {
-		return api.Outcome{}, err
+		return api.Outcome{}, unchanged(err, said)
 	}
 	return api.Outcome{Text: k.Path + " is back as it was on " + stamp(k.At) + said, Next: "parley op log"}, nil
 }
@@ -167,7 +167,7 @@ func (a actor) Undo(ctx context.Context, id string, p presence.Proof) (api.Outco
 	}
 	res, err := a.n.workspaceNamed(op.Repository).checkout.Undo(ctx, id)
 	if err != nil {
-		return api.Outcome{}, err
+		return api.Outcome{}, unchanged(err, said)
 	}
 	var text []string
 	if len(res.Restored) > 0 {
@@ -185,10 +185,18 @@ func (a actor) Undo(ctx context.Context, id string, p presence.Proof) (api.Outco
 	return api.Outcome{Text: strings.Join(text, "; ") + said, Next: "parley op log"}, nil
 }
 
+// unchanged says that no file was put back, and what was decided for it all the same.
+func unchanged(err error, said string) error {
+	if said == "" {
+		return err
+	}
+	return fmt.Errorf("%w%s all the same", err, said)
+}
+
 // yield checks a person's proof and lets whoever decides about the paths leave them alone from now on, so that
 // what the person puts back is not replaced again. It says what changed.
 func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, slug string, paths []string, pause bool) (string, error) {
-	out, err := a.n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	out, err := a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		if err := n.persons.Check(act, p); err != nil {
 			return api.Outcome{}, nil, err
 		}
@@ -196,8 +204,8 @@ func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, sl
 		var effects []core.Effect
 		for _, path := range paths {
 			why, _ := n.core.WhyPath(slug, path)
-			if why.Thread == nil {
-				continue
+			if why.Thread == nil || why.Thread.State.Phase == thread.Closed {
+				continue // a closed conversation takes nothing back
 			}
 			b := thread.Binds{Action: "keep", Repo: why.Thread.State.Open.Repo, Pull: why.Thread.State.Open.Pull}
 			more, err := n.core.Ask(why.Thread.State.Ledger, b, string(p.Kind), n.wall())
@@ -205,7 +213,7 @@ func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, sl
 				return api.Outcome{}, effects, err
 			}
 			effects = append(effects, more...)
-			said = "; this computer keeps its copies until the final of " + why.Thread.State.Ref()
+			said = "; this computer keeps its copies until the final of " + why.Thread.State.Ref() + " is verified"
 		}
 		if pause {
 			more, _ := n.core.Pause(slug, true, n.wall())

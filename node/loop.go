@@ -28,7 +28,7 @@ func (n *Node) startOver() {
 	}
 }
 
-// run is the loop. It returns when ctx ends or an append says that the store can no longer be trusted.
+// run is the loop. It returns when ctx ends, or when a value that others follow could not be kept.
 func (n *Node) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -36,6 +36,7 @@ func (n *Node) run(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		var next func() []core.Effect
+		done := func(error) {}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -48,13 +49,17 @@ func (n *Node) run(ctx context.Context) error {
 		case e := <-n.mesh.Events():
 			next = func() []core.Effect { return n.meshEvent(e) }
 		case c := <-n.calls:
-			next = func() []core.Effect { return n.answer(c) }
+			next = func() (effects []core.Effect) {
+				effects, done = c.on(n)
+				return effects
+			}
 		case <-timer.C:
 			next = n.tick
 		}
 		effects := append(n.woke(), next()...)
 		n.hold()
 		err := n.perform(ctx, effects)
+		done(err)
 		if errors.Is(err, disk.ErrDiskLow) {
 			err = n.readOnly()
 		}
@@ -87,7 +92,12 @@ func (n *Node) tick() []core.Effect {
 	now, ran := n.wall(), time.Since(n.ticked)
 	n.ticked = n.ticked.Add(ran)
 	var out []core.Effect
-	if low := n.store.Low(); low != n.low {
+	for _, tid := range n.unheard {
+		n.heard.add(tid)
+	}
+	n.unheard = nil
+	// It goes on only once nothing runs that a core before this one began.
+	if low := n.store.Low(); low != n.low && (low || n.running.Load() == 0) {
 		n.low = low
 		out = n.core.Handle(core.Space{Low: low}, now)
 	}
@@ -163,6 +173,10 @@ func (n *Node) hearAll() []core.Effect {
 // hear folds a ledger as the store now holds it.
 func (n *Node) hear(tid ledger.TID) []core.Effect {
 	records, err := n.store.Records(tid)
+	if err != nil {
+		n.log.add(core.Note{Level: "warn", Kind: "ledger", Who: n.cfg.Name, Text: "could not read " + tid.Short() + ", and reads it again in a moment: " + err.Error()})
+		n.unheard = append(n.unheard, tid)
+	}
 	if err != nil || len(records) == 0 {
 		return nil
 	}
@@ -324,7 +338,9 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 
 // beside runs work in one of a few slots and gives its outcome to the loop.
 func (n *Node) beside(ctx context.Context, slots chan struct{}, work func(context.Context) core.Input) {
+	n.running.Add(1)
 	n.work.Go(func() {
+		defer n.running.Add(-1)
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():

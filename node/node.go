@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -65,6 +66,8 @@ type Node struct {
 	lastTick time.Time     // wall clock
 	ticked   time.Time     // with the reading of a clock that nobody can set
 	low      bool          // the disk is almost full
+	running  atomic.Int32  // pieces of work beside the loop
+	unheard  []ledger.TID  // ledgers that could not be read
 }
 
 // start opens everything a node needs. Whatever it opened is closed again when it fails.

@@ -130,7 +130,7 @@ func TestNoHandOverGoesToALaneThatIsNotTheAuthors(t *testing.T) { // P14
 	w.open.Resp = uint64(w.party(w.main))
 	s := w.state()
 	s.Open, s.Responsible = w.open, w.party(w.main)
-	if s.mayBuild(w.party(first)) {
+	if s.MayBuild(w.party(first)) {
 		t.Error("a lane that is not the author's may build")
 	}
 	w.main.facts.Presses.Assign = new(int)

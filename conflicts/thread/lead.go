@@ -233,7 +233,7 @@ func (p *stepping) successor(why uint64) (int, bool) {
 	}
 	tried := append([]int{int(p.s.Open.Resp), p.s.Responsible}, p.s.Successors...)
 	for _, i := range append(order, p.self.Party) {
-		if p.s.mayBuild(i) && !slices.Contains(tried, i) {
+		if p.s.MayBuild(i) && !slices.Contains(tried, i) {
 			return i, true
 		}
 	}

@@ -15,7 +15,7 @@ func (p *stepping) pressed() bool {
 		p.emitSpine(&ledger.Closed{Why: ledger.ClosedPerson, Skipped: p.skipped()})
 	case !p.assignable():
 		return false
-	case by.Assign != nil && p.s.mayBuild(*by.Assign):
+	case by.Assign != nil && p.s.MayBuild(*by.Assign):
 		p.emitSpine(&ledger.Reassign{To: uint64(*by.Assign), Why: ledger.ReassignPerson, Round: p.s.Round + 1})
 	case by.Another:
 		p.emitSpine(&ledger.Reassign{To: uint64(p.s.Responsible), Why: ledger.ReassignRefill, Round: p.s.Round + 1})
@@ -38,7 +38,7 @@ func (p *stepping) passOn() {
 	if !p.assignable() {
 		return
 	}
-	if by.Assign != nil && p.s.mayBuild(*by.Assign) {
+	if by.Assign != nil && p.s.MayBuild(*by.Assign) {
 		p.tell(Binds{Action: "assign", Round: p.s.Round, Party: *by.Assign})
 	}
 	if by.Another {

@@ -177,9 +177,9 @@ func (s *State) ofFleet(party int) bool {
 	return own
 }
 
-// mayBuild reports whether a party may be given the final: a computer of the opener's fleet that is still
+// MayBuild reports whether a party may be given the final: a computer of the opener's fleet that is still
 // one, or the lane of the pull request's author, and never another lane (L7).
-func (s *State) mayBuild(party int) bool {
+func (s *State) MayBuild(party int) bool {
 	if party < 0 || party >= len(s.Open.Parties) || s.Gone[party] {
 		return false
 	}

@@ -177,7 +177,7 @@ func (p *stepping) waitsForPresses() (out []Wait) {
 		add("close the conversation, as a person asked")
 	}
 	if p.f.Presses.Assign != nil {
-		if p.s.mayBuild(*p.f.Presses.Assign) {
+		if p.s.MayBuild(*p.f.Presses.Assign) {
 			add("hand the final to " + p.name(*p.f.Presses.Assign) + ", as a person asked")
 		} else {
 			add("say who shall build the final: the one that a person named may not")

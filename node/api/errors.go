@@ -42,6 +42,7 @@ var (
 	ErrBusy          = errors.New("too many requests at once")
 	ErrNoThread      = errors.New("no such conversation")
 	ErrNoCard        = errors.New("nothing in the inbox asks for this")
+	ErrNotNow        = errors.New("not possible now")
 	ErrNoParty       = errors.New("no such computer takes part")
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
@@ -94,6 +95,7 @@ var faults = []struct {
 	{ErrBusy, "busy", http.StatusServiceUnavailable, ExitError, again},
 	{ErrNoThread, "no-such-thread", http.StatusNotFound, ExitError, "run parley threads"},
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
+	{ErrNotNow, "not-now", http.StatusConflict, ExitError, "run parley why REF: it says what is waited for"},
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},

@@ -52,6 +52,7 @@ type Running struct {
 type Approval struct {
 	thread.Approval
 	Pressed time.Time
+	Begun   time.Time // when it was consumed
 	Proof   string
 	Round   uint64 // in which GitHub denied it: after another round it may be asked for again
 }

@@ -74,6 +74,10 @@ func (c *Core) Relay(tid ledger.TID, b thread.Binds, from ledger.Device, now tim
 	if _, main := c.acting(now); !main {
 		return nil, fmt.Errorf("take the press of %s: %w", c.roster.Name(from), ErrNotMain)
 	}
+	if b.Action != "round" && b.Action != "close" && b.Action != "assign" {
+		// Two histories are looked at by the person of each computer; an approval is used where it was given.
+		return nil, fmt.Errorf("take the press of %s: %s: %w", c.roster.Name(from), PressText(b, nil), ErrNoCard)
+	}
 	t, err := c.askable(tid, b)
 	if err != nil {
 		return nil, err
@@ -89,10 +93,17 @@ func (c *Core) askable(tid ledger.TID, b thread.Binds) (*Conversation, error) {
 		return nil, fmt.Errorf("%s: %w", PressText(b, nil), ErrNoCard)
 	case t.State.Phase == thread.Closed:
 		return nil, fmt.Errorf("%s: %w", t.State.Ref(), ErrEnded)
-	case b.Action == "assign" && (b.Party < 0 || b.Party >= len(t.State.Open.Parties)):
-		return nil, fmt.Errorf("%s: %w", PressText(b, nil), ErrNoCard)
+	case b.Action == "assign" && (t.State.Phase == thread.Final || b.Party == t.State.Responsible || !t.State.MayBuild(b.Party)):
+		return nil, fmt.Errorf("%s: %w", PressText(b, c.names(&t.State)), ErrNotNow)
 	}
 	return t, nil
+}
+
+// StillWants reports whether a thread still wants a file replaced as it did in a state: neither the thread nor a
+// person here has decided otherwise since.
+func (c *Core) StillWants(tid ledger.TID, s *thread.State) bool {
+	t := c.threads[tid]
+	return t != nil && t.State.Head() == s.Head() && (t.State.Final != nil || !t.presses().Keep)
 }
 
 // presses is what persons asked for that the records do not show yet.

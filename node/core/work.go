@@ -270,13 +270,13 @@ func (c *Core) consume(t *Conversation, b thread.Binds, now time.Time) bool {
 	if a == nil || a.Binds != b {
 		return false
 	}
-	if a.State == thread.Consumed && now.Sub(a.Pressed) > time.Hour {
+	if a.State == thread.Consumed && now.Sub(a.Begun) > time.Hour {
 		a.State, a.Why = thread.Void, "GitHub did not confirm it within an hour"
 		c.keep(t)
 		return false
 	}
 	if a.State == thread.Approved {
-		a.State = thread.Consumed
+		a.State, a.Begun = thread.Consumed, now
 		c.keep(t)
 	}
 	return true
