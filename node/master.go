@@ -28,7 +28,9 @@ func (n *Node) syncMaster(ctx context.Context, e core.SyncMaster) core.Input {
 	}
 	out.From, out.Tip, out.To, out.Moved = oid(res.From), oid(tip), oid(res.To), res.Moved
 	out.Merged, out.Conflicts, out.Own = append(res.Merged, res.Settled...), res.Conflicts, res.Own
-	out.Why, out.Rewritten = res.Why, res.Rewritten
+	out.Why, out.Apart = res.Why, res.Apart
+	lost, unread := w.checkout.Lost(ctx, w.mirror, w.baseBranch())
+	out.Rewritten = res.Rewritten || unread == nil && len(lost) > 0
 	for _, k := range res.Kept {
 		out.Kept = append(out.Kept, core.KeptOwn{Path: k.Path, Why: k.Why})
 	}
@@ -48,7 +50,7 @@ func (n *Node) syncCheckout(ctx context.Context, w *workspace, e core.SyncMaster
 		return worktree.SyncResult{}, "", err
 	}
 	r := worktree.SyncRequest{
-		Base: w.baseBranch(), Tip: fetched.Base, Scratch: filepath.Join(dir, "scratch"),
+		Base: w.baseBranch(), Tip: fetched.Base, Bring: e.Bring, Scratch: filepath.Join(dir, "scratch"),
 		Hold:  func(path string) bool { return slices.Contains(e.Hold, path) },
 		Known: func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, fetched.Base, 0, path) },
 	}

@@ -114,6 +114,9 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	if r == nil {
 		return
 	}
+	if in.Stood {
+		r.last.Rewritten = in.Rewritten
+	}
 	r.Missing, r.ScanErr, r.untold = in.Missing, in.Err, in.Untold
 	if in.Err != "" {
 		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})
