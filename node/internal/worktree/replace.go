@@ -405,7 +405,7 @@ func (r *replacement) putBack(why error) error {
 	if out, err := sumIn(r.tmp, r.name); err == nil && out == r.note.Ours {
 		// It stood at the path for a moment, and a program that opened it then may write to it yet.
 		r.note.Blob, r.note.Mode, r.note.Displaced = r.want.OID, r.want.Mode, out
-		return errors.Join(why, r.keep("the new version, which stood in place for a moment while somebody was writing"))
+		return errors.Join(why, r.kept("the new version, which stood in place for a moment while somebody was writing"))
 	}
 	return errors.Join(why, r.kept("overtaken by a newer version in the last moment"))
 }
