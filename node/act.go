@@ -63,7 +63,7 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 	if err != nil {
 		return false, err
 	}
-	known, err := n.knownSet(ctx, w, fetched.Base, s.Open, f, thread.Yes)
+	known, err := w.knownSets(ctx, fetched.Base, s.Open, thread.Yes, s.Open.Files...)
 	if err != nil {
 		return false, err
 	}
@@ -88,7 +88,7 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 	if err != nil {
 		return false, err
 	}
-	outcome, err := w.checkout.ReplaceFor(ctx, why, string(f.Path), known, want)
+	outcome, err := w.checkout.ReplaceFor(ctx, why, string(f.Path), known[string(f.Path)], want)
 	return outcome == worktree.Took, err
 }
 

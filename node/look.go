@@ -173,8 +173,12 @@ func (l *looking) lookHere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known, err := l.w.knownSets(ctx, l.tip, l.open, l.out.Open, l.open.Files...)
+	if err != nil {
+		return err
+	}
 	for _, f := range l.open.Files {
-		file, err := l.file(ctx, f, onTip[string(f.Path)])
+		file, err := l.file(ctx, f, onTip[string(f.Path)], known[string(f.Path)])
 		if err != nil {
 			return err
 		}
@@ -183,13 +187,9 @@ func (l *looking) lookHere(ctx context.Context) error {
 	return nil
 }
 
-func (l *looking) file(ctx context.Context, f ledger.File, tip worktree.Entry) (thread.File, error) {
+func (l *looking) file(ctx context.Context, f ledger.File, tip worktree.Entry, known *worktree.Known) (thread.File, error) {
 	path := string(f.Path)
 	out := thread.File{Tip: oid(tip.OID), Executable: tip.Mode == "100755"}
-	known, err := l.n.knownSet(ctx, l.w, l.tip, l.open, f, l.out.Open)
-	if err != nil {
-		return out, err
-	}
 	class, lines, err := l.w.checkout.Classify(ctx, known, path, worktree.Versions{Master: tip.OID, Pull: hexOID(f.Pull)}, l.base())
 	if err != nil {
 		return out, err
@@ -204,18 +204,21 @@ func (l *looking) file(ctx context.Context, f ledger.File, tip worktree.Entry) (
 	return out, nil
 }
 
-// knownSet is what GitHub has of a path (D-9): everything on the base branch, every head seen of the pull
+// knownSets is what GitHub has of each path (D-9): everything on the base branch, every head seen of the pull
 // request, and the versions of a verified open.
-func (n *Node) knownSet(ctx context.Context, w *workspace, tip worktree.OID, o *ledger.Open, f ledger.File, verified thread.Verdict) (*worktree.Known, error) {
-	var extra []worktree.OID
-	if verified == thread.Yes {
+func (w *workspace) knownSets(ctx context.Context, tip worktree.OID, o *ledger.Open, verified thread.Verdict, files ...ledger.File) (map[string]*worktree.Known, error) {
+	var paths []string
+	extra := map[string][]worktree.OID{}
+	for _, f := range files {
+		path := string(f.Path)
+		paths = append(paths, path)
 		for _, blob := range []ledger.OID{f.Base, f.Master, f.Pull} {
-			if blob != "" {
-				extra = append(extra, hexOID(blob))
+			if blob != "" && verified == thread.Yes {
+				extra[path] = append(extra[path], hexOID(blob))
 			}
 		}
 	}
-	return w.mirror.Known(ctx, tip, o.Pull, string(f.Path), extra...)
+	return w.mirror.KnownAll(ctx, tip, o.Pull, paths, extra)
 }
 
 // account says whether the pull request is of the account signed in here, and whether this computer made it

@@ -29,7 +29,9 @@ func (n *Node) syncMaster(ctx context.Context, e core.SyncMaster) core.Input {
 	}
 	out.From, out.Tip, out.To, out.Moved = oid(res.From), oid(tip), oid(res.To), res.Moved
 	out.Merged, out.Conflicts, out.Own = append(res.Merged, res.Settled...), res.Conflicts, res.Own
-	out.Why, out.Rewritten = res.Why, res.Rewritten
+	out.Why, out.Apart = res.Why, res.Apart
+	lost, unread := w.checkout.Lost(ctx, w.mirror, w.baseBranch())
+	out.Rewritten = res.Rewritten || unread == nil && len(lost) > 0
 	for _, k := range res.Kept {
 		out.Kept = append(out.Kept, core.KeptOwn{Path: k.Path, Why: k.Why})
 	}
@@ -58,7 +60,7 @@ func (n *Node) syncCheckout(ctx context.Context, w *workspace, e core.SyncMaster
 // syncRequest is what a master sync is to do. dir is for its scratch and its turn.
 func (n *Node) syncRequest(ctx context.Context, w *workspace, e core.SyncMaster, tip worktree.OID, dir string) worktree.SyncRequest {
 	r := worktree.SyncRequest{
-		Base: w.baseBranch(), Tip: tip, Scratch: filepath.Join(dir, "scratch"),
+		Base: w.baseBranch(), Tip: tip, Bring: e.Bring, Scratch: filepath.Join(dir, "scratch"),
 		Hold:   func(path string) bool { return slices.Contains(e.Hold, path) || n.held.has(e.Slug, path) },
 		Known:  func(path string) (*worktree.Known, error) { return w.mirror.Known(ctx, tip, 0, path) },
 		Failed: func(own string) string { return w.failed(own, tip) },

@@ -32,6 +32,9 @@ func (n *Node) scan(ctx context.Context, e core.Scan) core.Input {
 	s := scanning{n: n, w: w, e: e, untold: map[uint64]string{}}
 	err := s.run(ctx, len(out.Missing) == 0)
 	out.Open, out.Untold = s.open, s.untold
+	// A paused master sync says nothing of a rewritten base, and neither does one of a former start.
+	lost, unread := w.checkout.Lost(ctx, w.mirror, w.baseBranch())
+	out.Rewritten, out.Stood = len(lost) > 0, unread == nil
 	if missing, ok := n.missing(err); ok {
 		out.Missing = append(out.Missing, missing...)
 	} else if err != nil {

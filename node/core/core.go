@@ -75,6 +75,8 @@ type repo struct {
 	scanned    time.Time         // start of the last run
 	master     time.Time         // start of the last master sync
 	masterDue  bool
+	bring      bool // a person asked for what stayed apart
+	bringing   bool // the sync that runs was asked for it
 	kept       Master
 	last       MasterSynced // what the last master sync came to
 	Missing    []Missing

@@ -98,6 +98,9 @@ type Scanned struct {
 	Missing []Missing
 	Untold  map[uint64]string // by pull request: why git could not tell; never a verdict
 	Err     string            // a passing failure
+
+	Stood     bool // it was seen how the local base branch stands to GitHub's
+	Rewritten bool // the local base branch has commits that GitHub's had and lost
 }
 
 // Missing is one prerequisite that a person has to see to (P10).
@@ -205,6 +208,7 @@ type Scan struct {
 type SyncMaster struct {
 	Slug   string
 	Hold   []string  // paths that a thread decides about; more may follow while it runs ([Core.Held])
+	Bring  bool      // also files that stayed apart while the branch moved past them: a person asked
 	Settle bool      // the desk may be woken for what git cannot merge; its turn is reserved
 	Until  time.Time // end of that turn
 }

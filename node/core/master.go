@@ -38,6 +38,7 @@ type MasterSynced struct {
 	Moved     bool
 	Merged    []string  // paths whose own work was brought together with GitHub's
 	Kept      []KeptOwn // paths whose own copy stayed
+	Apart     []string  // own copies based on an older version, which the branch moved past while they were held
 	Conflicts []string  // paths that git could not merge; an agent's turn may
 	Own       string    // identity of the own work that conflicts
 	Settled   string    // after a turn: why it came to nothing, "" when it did not
@@ -59,7 +60,8 @@ func (c *Core) syncMaster(r *repo, now time.Time) {
 	}
 	r.master, r.masterDue = now, false
 	c.flight[key] = true
-	e := SyncMaster{Slug: r.Slug, Hold: c.Held(r.Slug)}
+	e := SyncMaster{Slug: r.Slug, Hold: c.Held(r.Slug), Bring: r.bring}
+	r.bring, r.bringing = false, r.bring
 	if c.maySettle(r, now) {
 		e.Settle, e.Until = true, now.Add(c.cfg.Timers.Turn)
 		c.day = c.day.at(now)
@@ -125,11 +127,13 @@ func (c *Core) masterSynced(in MasterSynced, now time.Time) {
 	if in.Err != "" {
 		c.failed(key, now)
 		r.masterDue = true
+		r.bring = r.bring || r.bringing
 		r.last.Why = in.Err
 		return
 	}
 	c.succeeded(key)
 	r.last = in
+	r.bring = r.bring || r.bringing && c.maySettle(r, now) // the turn that follows is about the same files
 	r.masterDue = r.masterDue || c.maySettle(r, now)
 	who := c.roster.Name(c.cfg.Device)
 	if len(in.Merged) > 0 {
@@ -163,7 +167,7 @@ func (c *Core) SyncNow(slug string, now time.Time) ([]Effect, bool) {
 	if r == nil {
 		return nil, false
 	}
-	r.masterDue = true
+	r.masterDue, r.bring = true, true
 	return c.settled(now), true
 }
 
@@ -176,6 +180,13 @@ func (c *Core) masterCards(r *repo, now time.Time) []Card {
 			Code: "C18", Title: r.Base + " of " + r.Slug + " was rewritten on GitHub",
 			What: "it lost commits that it had; this computer's branch and files stay as they are",
 			Why:  "only a person can say which of the two histories counts: compare them, then git reset this branch or push it back",
+		}})
+	}
+	if len(r.last.Apart) > 0 {
+		out = append(out, Card{Key: "C9/" + r.Slug, Slug: r.Slug, Card: thread.Card{
+			Code: "C9", Title: "Own copies are based on an older " + r.Base + " of " + r.Slug,
+			What: "these stayed while " + r.Base + " moved on: " + strings.Join(r.last.Apart, ", "),
+			Why:  "committed as they are they undo GitHub's changes: parley sync now brings them together",
 		}})
 	}
 	if len(r.last.Kept) == 0 && len(r.last.Conflicts) == 0 || r.kept.Running != nil || c.maySettle(r, now) {

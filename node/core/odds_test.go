@@ -250,3 +250,67 @@ func TestCleanConflictAndCouldNotTellAreThreeAnswers(t *testing.T) { // P7, P10
 		t.Errorf("%d conversations opened", n)
 	}
 }
+
+func TestARewrittenBaseIsACardUntilOneOfTheTwoHasChanged(t *testing.T) { // P0
+	w := newWorld(t)
+	tablet := w.people[2]
+	tip := blob("tip")
+	syncs(tablet.core, w.now, MasterSynced{Slug: slug, Tip: tip, To: tip, Rewritten: true})
+	w.boot(tablet)
+	scan := func(in Scanned) int {
+		in.Slug = slug
+		tablet.core.Handle(in, w.now)
+		return codes(tablet)["C18"]
+	}
+	if got := scan(Scanned{Stood: true, Rewritten: true}); got != 1 {
+		t.Errorf("%d cards after a restart", got)
+	}
+	if got := scan(Scanned{Err: "no network"}); got != 1 {
+		t.Errorf("%d cards when nothing could be seen", got)
+	}
+	syncs(tablet.core, w.now, MasterSynced{Slug: slug, Err: "no network"})
+	if got := scan(Scanned{Stood: true}); got != 0 {
+		t.Errorf("%d cards after a person decided", got)
+	}
+}
+
+func TestOnlyAPersonBringsTogetherWhatTheBranchPassed(t *testing.T) { // P0, D-21
+	w := newWorld(t)
+	tablet := w.people[2]
+	c := tablet.core
+	w.settle()
+	tip := blob("tip")
+	apart := MasterSynced{Slug: slug, Tip: tip, To: tip, Apart: []string{"x.go"}}
+	if asked := syncs(c, w.now, apart); len(asked) != 0 || codes(tablet)["C9"] != 1 {
+		t.Errorf("asked %+v, cards %v", asked, codes(tablet))
+	}
+	asked := func(effects []Effect) (bring []bool) {
+		for _, e := range effects {
+			if s, is := e.(SyncMaster); is {
+				bring = append(bring, s.Bring)
+			}
+		}
+		return bring
+	}
+	w.now = w.now.Add(time.Hour)
+	if got := asked(c.Handle(Tick{}, w.now)); !slices.Equal(got, []bool{false}) {
+		t.Fatalf("a usual sync: %v", got)
+	}
+	// Asked for while a usual sync runs: the next one does it, and again after a passing failure.
+	if effects, _ := c.SyncNow(slug, w.now); len(asked(effects)) != 0 {
+		t.Error("two syncs at once")
+	}
+	if got := asked(c.Handle(apart, w.now)); !slices.Equal(got, []bool{true}) {
+		t.Fatalf("after the person asked: %v", got)
+	}
+	c.Handle(MasterSynced{Slug: slug, Err: "no network"}, w.now)
+	w.now = w.now.Add(time.Hour)
+	if got := asked(c.Handle(Tick{}, w.now)); !slices.Equal(got, []bool{true}) {
+		t.Fatalf("after a failure: %v", got)
+	}
+	c.Handle(MasterSynced{Slug: slug, Tip: tip, To: tip, Merged: []string{"x.go"}}, w.now)
+	w.now = w.now.Add(time.Hour)
+	if got := asked(c.Handle(Tick{}, w.now)); !slices.Equal(got, []bool{false}) || codes(tablet)["C9"] != 0 {
+		t.Errorf("afterwards: %v, cards %v", got, codes(tablet))
+	}
+}

@@ -117,6 +117,9 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	if len(r.Missing) > 0 && len(in.Missing) == 0 && in.Err == "" {
 		r.scanWanted = true // what this run found while something counted as missing has not been opened
 	}
+	if in.Stood {
+		r.last.Rewritten = in.Rewritten
+	}
 	r.Missing, r.ScanErr, r.untold = in.Missing, in.Err, in.Untold
 	if in.Err != "" {
 		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cgi"
@@ -47,6 +48,9 @@ type hub struct {
 	url   string
 	asked atomic.Int64 // requests seen
 
+	clones    map[OID]string // checkouts as cloned, by commit, which are copied: a clone is many processes
+	published int            // how often refs were moved; each time there are new clones
+
 	mu    sync.Mutex
 	token string                                            // required when set
 	fault func(w http.ResponseWriter, r *http.Request) bool // answers instead of git when it says so
@@ -69,7 +73,7 @@ func (h *hub) answer(f func(w http.ResponseWriter, r *http.Request) bool) {
 func newHub(t testing.TB) *hub {
 	t.Helper()
 	root := t.TempDir()
-	h := &hub{t: t, dir: filepath.Join(root, "repo.git"), work: filepath.Join(root, "work")}
+	h := &hub{t: t, clones: map[OID]string{}, dir: filepath.Join(root, "repo.git"), work: filepath.Join(root, "work")}
 	git(t, root, "init", "-q", "--bare", "-b", "master", h.dir)
 	git(t, h.dir, "config", "http.receivepack", "true")
 	git(t, root, "init", "-q", "-b", "master", h.work)
@@ -167,6 +171,8 @@ func (h *hub) publish(refs map[string]OID) {
 		args = append(args, string(oid)+":"+name)
 	}
 	git(h.t, h.work, args...)
+	h.published++
+	clear(h.clones)
 }
 
 // mirror opens a mirror of the hub and fetches master and the given pull requests.
@@ -193,9 +199,18 @@ func (h *hub) remote() Remote {
 // clone makes a person's checkout of the hub's master at the commit.
 func (h *hub) clone(t testing.TB, at OID) string {
 	t.Helper()
+	first := h.clones[at]
+	if first == "" {
+		first = filepath.Join(filepath.Dir(h.dir), fmt.Sprintf("clone%d-%s", h.published, at))
+		git(t, h.work, "clone", "-q", "--no-hardlinks", h.dir, first)
+		git(t, first, "checkout", "-q", "-B", "master", string(at))
+		h.clones[at] = first
+	}
 	dir := filepath.Join(t.TempDir(), "checkout")
-	git(t, h.work, "clone", "-q", "--no-hardlinks", h.dir, dir)
-	git(t, dir, "checkout", "-q", "-B", "master", string(at))
+	if err := os.CopyFS(dir, os.DirFS(first)); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "update-index", "-q", "--refresh") // the copies are other files
 	return dir
 }
 

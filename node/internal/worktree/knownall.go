@@ -19,6 +19,10 @@ const (
 	versionsMax = 200_000 // versions in those histories, about 150 bytes each
 )
 
+// severalMax is up to how many paths a whole history is read for each by itself: git uses the changed-path filters
+// of the commit graph for a single path only, and compares the trees of every commit for several.
+const severalMax = 28
+
 // past is what a history had at a path. It is not changed any more.
 type past struct {
 	tip    OID
@@ -152,17 +156,22 @@ func (m *Mirror) pastsOf(ctx context.Context, base OID, paths []string) (map[str
 		}
 		if !grown {
 			whole = append(whole, since[old]...)
-		} else if err := m.readPasts(ctx, found, from, base, since[old]); err != nil {
+		} else if err := m.readPasts(ctx, found, from, base, since[old], pathsPerCall); err != nil {
 			return nil, err
 		}
 	}
-	return found, m.readPasts(ctx, found, nil, base, whole)
+	together := 1
+	if len(whole) > severalMax {
+		together = pathsPerCall
+	}
+	return found, m.readPasts(ctx, found, nil, base, whole, together)
 }
 
 // readPasts reads the raw differences of every commit against each of its parents: a version that a commit has is
 // on one side of one of them. What is in from, all of one tip, is added to.
-func (m *Mirror) readPasts(ctx context.Context, found, from map[string]past, base OID, paths []string) error {
-	for some := range slices.Chunk(paths, pathsPerCall) {
+// So many paths are asked for together.
+func (m *Mirror) readPasts(ctx context.Context, found, from map[string]past, base OID, paths []string, together int) error {
+	for some := range slices.Chunk(paths, together) {
 		sets := map[string]*Known{}
 		for _, path := range some {
 			k := &Known{modes: map[OID][]string{}}

@@ -57,6 +57,23 @@ func TestManyPathsAreKnownAsOneByOne(t *testing.T) { // D-9
 		t.Fatal(err)
 	}
 	check(tip, 4)
+	m.sets = nil // many are asked for together
+	one, err := m.KnownAll(t.Context(), tip, 4, paths, extra)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range severalMax {
+		paths = append(paths, fmt.Sprint("none", i))
+	}
+	many, err := m.KnownAll(t.Context(), tip, 4, paths, extra)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, k := range one {
+		if !sameKnown(many[p], k) {
+			t.Errorf("%s among many: %v %v", p, many[p].modes, many[p].absent)
+		}
+	}
 	if all, err := m.KnownAll(t.Context(), tip, 4, paths, nil); err != nil || all["late"].Has("") != true || all["a"].Has(extra["a"][0]) {
 		t.Errorf("the answer to another question: %v", err)
 	}

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,13 +13,20 @@ import (
 	"time"
 )
 
+// racing makes the race as long as one likes.
+var racing = flag.Int("racing", 0, "writes that race with replacements; 0: 300, or 60 with -short")
+
 // A writer saves to the file while it is being replaced, aimed at the moments around the exchange. Whatever it
 // saved and did not itself overwrite is at the path or among the kept files.
 func TestNoRacingWriteIsLost(t *testing.T) { // S2, P19, case 35
 	c := newConflict(t)
-	rounds := 300
-	if testing.Short() {
+	rounds := *racing
+	switch {
+	case rounds > 0:
+	case testing.Short():
 		rounds = 60
+	default:
+		rounds = 300
 	}
 	var quiet sync.RWMutex // held for reading by a replacement
 	aim := make(chan struct{}, 1)
