@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,10 +167,8 @@ func shouldHold(t *core.Conversation, i int) string {
 	case t.State.Phase == thread.Opened && !t.Local.InterimFired:
 		return "it stays as it is until the interim is settled"
 	}
-	for _, p := range t.State.Pick {
-		if p == uint64(i) {
-			return "it holds the pull request's copy for the time being, as the main computer's agent decided"
-		}
+	if slices.Contains(t.State.Pick, uint64(i)) {
+		return "it holds the pull request's copy for the time being, as the main computer's agent decided"
 	}
 	return "it holds master's copy for the time being"
 }
