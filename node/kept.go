@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/node/api"
@@ -140,11 +141,15 @@ func (a actor) Restore(ctx context.Context, id string, p presence.Proof) (api.Ou
 	if err != nil {
 		return api.Outcome{}, err
 	}
-	said, err := a.yield(ctx, api.RestoreAct(id), p, k.Repository, []string{k.Path}, false)
+	said, _, err := a.yield(ctx, api.RestoreAct(id), p, k.Repository, []string{k.Path}, false)
 	if err != nil {
 		return api.Outcome{}, err
 	}
-	if _, err := a.n.workspaceNamed(k.Repository).checkout.Restore(ctx, id); err != nil {
+	err = patiently(ctx, func() error {
+		_, err := a.n.workspaceNamed(k.Repository).checkout.Restore(ctx, id)
+		return err
+	})
+	if err != nil {
 		return api.Outcome{}, unchanged(err, said)
 	}
 	return api.Outcome{Text: k.Path + " is back as it was on " + stamp(k.At) + said, Next: "parley op log"}, nil
@@ -161,14 +166,50 @@ func (a actor) Undo(ctx context.Context, id string, p presence.Proof) (api.Outco
 		return api.Outcome{}, fmt.Errorf("%s: %w", id, api.ErrNoKept)
 	}
 	op := all[i]
-	said, err := a.yield(ctx, api.UndoAct(id), p, op.Repository, op.Paths, op.Kind == string(worktree.OpSync))
+	said, paused, err := a.yield(ctx, api.UndoAct(id), p, op.Repository, op.Paths, op.Kind == string(worktree.OpSync))
 	if err != nil {
 		return api.Outcome{}, err
 	}
-	res, err := a.n.workspaceNamed(op.Repository).checkout.Undo(ctx, id)
+	var res worktree.UndoResult
+	err = patiently(ctx, func() error {
+		res, err = a.n.workspaceNamed(op.Repository).checkout.Undo(ctx, id)
+		return err
+	})
+	if paused && res.Operation == "" {
+		_, goOn := a.Sync(context.WithoutCancel(ctx), op.Repository, api.SyncResume) // nothing stays undone
+		err = errors.Join(err, goOn)
+	} else if paused {
+		said += "; the master sync of " + op.Repository + " is paused (parley sync resume)"
+	}
 	if err != nil {
 		return api.Outcome{}, unchanged(err, said)
 	}
+	return api.Outcome{Text: undone(res) + said, Next: "parley op log"}, nil
+}
+
+// A person's act waits for what the node itself does in the checkout meanwhile.
+const (
+	busyMost  = 10 * time.Second
+	busyAgain = 100 * time.Millisecond
+)
+
+func patiently(ctx context.Context, do func() error) error {
+	until := time.Now().Add(busyMost)
+	for {
+		err := do()
+		if !errors.Is(err, worktree.ErrBusy) || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-time.After(busyAgain):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// undone says what an undo did.
+func undone(res worktree.UndoResult) string {
 	var text []string
 	if len(res.Restored) > 0 {
 		text = append(text, "taken back: "+strings.Join(res.Restored, ", "))
@@ -182,7 +223,7 @@ func (a actor) Undo(ctx context.Context, id string, p presence.Proof) (api.Outco
 	if res.Why != "" {
 		text = append(text, res.Why)
 	}
-	return api.Outcome{Text: strings.Join(text, "; ") + said, Next: "parley op log"}, nil
+	return strings.Join(text, "; ")
 }
 
 // unchanged says that no file was put back, and what was decided for it all the same.
@@ -194,13 +235,12 @@ func unchanged(err error, said string) error {
 }
 
 // yield checks a person's proof and lets whoever decides about the paths leave them alone from now on, so that
-// what the person puts back is not replaced again. It says what changed.
-func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, slug string, paths []string, pause bool) (string, error) {
-	out, err := a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+// what the person puts back is not replaced again. It says what changed, and whether the master sync was paused for it.
+func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, slug string, paths []string, pause bool) (said string, paused bool, err error) {
+	_, err = a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		if err := n.persons.Check(act, p); err != nil {
 			return api.Outcome{}, nil, err
 		}
-		var said string
 		var effects []core.Effect
 		for _, path := range paths {
 			why, _ := n.core.WhyPath(slug, path)
@@ -216,11 +256,11 @@ func (a actor) yield(ctx context.Context, act presence.Act, p presence.Proof, sl
 			said = "; this computer keeps its copies until the final of " + why.Thread.State.Ref() + " is verified"
 		}
 		if pause {
+			paused = !n.core.Paused(slug)
 			more, _ := n.core.Pause(slug, true, n.wall())
 			effects = append(effects, more...)
-			said += "; the master sync of " + slug + " is paused (parley sync resume)"
 		}
-		return api.Outcome{Text: said}, effects, nil
+		return api.Outcome{}, effects, nil
 	})
-	return out.Text, err
+	return said, paused, err
 }

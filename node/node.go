@@ -57,6 +57,7 @@ type Node struct {
 	calls    chan call
 	heard    heardSet
 	held     holding
+	trying   func(pull uint64) // nil: nobody listens
 	work     sync.WaitGroup
 	slots    chan struct{}
 	desks    chan struct{} // slots of agent turns
@@ -80,7 +81,7 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 		return nil, fmt.Errorf("home %s: %w", rc.Home.Dir, api.ErrDemoHome)
 	}
 	n = &Node{
-		home: rc.Home, cfg: cfg, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
+		home: rc.Home, cfg: cfg, trying: rc.Trying, inputs: make(chan core.Input, inputsMax), calls: make(chan call),
 		slots: make(chan struct{}, workersMax), desks: make(chan struct{}, turnsMax), stopped: make(chan struct{}), again: make(chan struct{}, 1), wall: rc.Wall, slog: slog.New(slog.DiscardHandler),
 	}
 	n.heard.news = make(chan struct{}, 1)
@@ -255,6 +256,9 @@ type RunConfig struct {
 	Listen func() (net.Listener, error)
 	// Ready is called once the node answers.
 	Ready func()
+	// Trying, if set, hears of each trial merge before it begins, and may delay it: the simulator counts them
+	// and makes them slow.
+	Trying func(pull uint64)
 }
 
 func (rc RunConfig) listen() (net.Listener, error) {

@@ -86,7 +86,11 @@ func (s *scanning) run(ctx context.Context, mayOpen bool) error {
 			wanted = append(wanted, p)
 		}
 	}
-	if !mayOpen || len(wanted) == 0 {
+	if !mayOpen {
+		return nil
+	}
+	s.n.send(ctx, core.Prepared{Slug: s.w.slug})
+	if len(wanted) == 0 {
 		return nil
 	}
 	// What GitHub already calls conflicting comes first; its word decides nothing else (P7).
@@ -120,6 +124,9 @@ func (s *scanning) tryAll(ctx context.Context, repo core.Repository, wanted []gi
 			continue
 		}
 		trial, err := s.try(ctx, repo, p, fetched.Base)
+		if err != nil && ctx.Err() != nil {
+			return nil // the run's time is over; that says nothing about the pull request
+		}
 		if err != nil {
 			s.untold[uint64(p.Number)] = err.Error()
 			first = errors.Join(first, err)
@@ -132,6 +139,9 @@ func (s *scanning) tryAll(ctx context.Context, repo core.Repository, wanted []gi
 
 // try asks git for one merge. Git's not knowing is an error here and never a verdict.
 func (s *scanning) try(ctx context.Context, repo core.Repository, p github.Pull, tip worktree.OID) (*core.Trial, error) {
+	if s.n.trying != nil {
+		s.n.trying(uint64(p.Number))
+	}
 	within, cancel := context.WithTimeout(ctx, trialMax)
 	defer cancel()
 	head := worktree.OID(p.HeadOID)

@@ -66,6 +66,11 @@ func (v viewer) whyThread(t *core.Conversation) api.Why {
 	for _, c := range t.Cards {
 		out.Facts = append(out.Facts, fact("inbox", c.Title+": "+c.What))
 	}
+	for _, later := range v.core.Conversations() {
+		if o := later.State.Open; o.Host == s.Open.Host && o.Repo == s.Open.Repo && o.Pull == s.Open.Pull && o.Episode > s.Open.Episode {
+			out.Facts = append(out.Facts, fact("followed by", later.State.Ref()+", "+later.State.Phase.String()))
+		}
+	}
 	return out
 }
 

@@ -62,10 +62,12 @@ func TestTheReadmesTranscriptIsWhatTheDemoPrints(t *testing.T) { // P15, P16, P1
 		t.Fatal("the README has no console block")
 	}
 
-	printed, err := play(t, demo.Options{})
+	dir := t.TempDir()
+	printed, err := play(t, demo.Options{Dir: dir})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
+	readLeftHomes(t, dir)
 
 	have := map[string]bool{}
 	for line := range strings.Lines(printed) {
@@ -74,6 +76,30 @@ func TestTheReadmesTranscriptIsWhatTheDemoPrints(t *testing.T) { // P15, P16, P1
 	for line := range strings.Lines(block) {
 		if want := steady(line); !strings.HasPrefix(want, "$ ") && !have[want] {
 			t.Errorf("the demo does not print %q\n%s", want, printed)
+		}
+	}
+}
+
+// readLeftHomes asks the homes that a demo leaves behind, whose nodes have ended.
+func readLeftHomes(t *testing.T, dir string) {
+	t.Helper()
+	parley := program(t)
+	ask := func(name, want string, args ...string) string {
+		t.Helper()
+		args = append([]string{"--home", filepath.Join(dir, name, "home")}, args...)
+		out, err := exec.CommandContext(t.Context(), parley, args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("parley %v: %v, want %q\n%s", args, err, want, out)
+		}
+		return string(out)
+	}
+	ask("tablet", "closed", "why", "kim/shop#1")
+	ask("tablet", "replace", "op", "log")
+	list := ask("tablet", "scripts/run tests.sh", "kept", "list")
+	for line := range strings.Lines(list) {
+		if id, rest, _ := strings.Cut(line, " "); strings.Contains(rest, "scripts/run tests.sh") {
+			ask("tablet", "#!/bin/sh", "kept", "show", id)
+			return
 		}
 	}
 }

@@ -162,6 +162,10 @@ func TestWhatIsMissingIsOneCardAndOpensNothing(t *testing.T) { // P10
 	if n := len(desktop.core.Conversations()); n != 0 {
 		t.Errorf("%d conversations opened while something is missing", n)
 	}
+	desktop.core.Handle(Prepared{Slug: slug}, w.now)
+	if cards := desktop.core.Cards(); len(cards) != 0 {
+		t.Errorf("cards %+v once nothing is missing", cards)
+	}
 }
 
 func TestWhatWasMissingOpensAtOnceWhenItIsFixed(t *testing.T) { // P10

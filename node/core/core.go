@@ -253,6 +253,10 @@ func (c *Core) take(in Input, now time.Time) {
 		c.odd(in, now)
 	case Space:
 		c.space(in)
+	case Prepared:
+		if r := c.repos[in.Slug]; r != nil {
+			r.Missing = nil
+		}
 	case Routed:
 		c.cfg.Desk = in.On
 	case Tick:

@@ -122,6 +122,9 @@ type Odd struct {
 	Clock  bool // its clock is more than ten minutes off; otherwise two processes run with its key
 }
 
+// Prepared says that the run under way has found nothing missing, so that what it finds may be opened at once.
+type Prepared struct{ Slug string }
+
 // Routed says whether the conversation is routed to a desk here.
 type Routed struct{ On bool }
 
@@ -153,6 +156,7 @@ func (MasterSynced) input() {}
 func (Told) input()         {}
 func (Odd) input()          {}
 func (Space) input()        {}
+func (Prepared) input()     {}
 func (Routed) input()       {}
 func (Peer) input()         {}
 func (Woke) input()         {}

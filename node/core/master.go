@@ -161,6 +161,12 @@ func (c *Core) Pause(slug string, paused bool, now time.Time) ([]Effect, bool) {
 	return c.settled(now), true
 }
 
+// Paused reports whether a person has stopped the master sync of a repository.
+func (c *Core) Paused(slug string) bool {
+	r := c.repos[slug]
+	return r != nil && r.kept.Paused
+}
+
 // SyncNow lets the next reconciliation bring a repository to its base branch.
 func (c *Core) SyncNow(slug string, now time.Time) ([]Effect, bool) {
 	r := c.repos[slug]

@@ -20,6 +20,7 @@ type Computer struct {
 	Host     netip.Addr
 	Home     node.Home
 	Checkout string
+	Trying   func(pull uint64) // if set, hears of each trial merge before it begins
 
 	f      *Fleet
 	client *api.Client // nil while it does not run
@@ -37,7 +38,7 @@ func (c *Computer) Open() {
 	go func() {
 		c.ended <- node.Run(ctx, node.RunConfig{
 			Home: c.Home, Demo: true, HostOptions: c.f.Net.At(c.Host), Ready: func() { close(ready) },
-			Listen: func() (net.Listener, error) { return callers, nil },
+			Listen: func() (net.Listener, error) { return callers, nil }, Trying: c.Trying,
 		})
 	}()
 	select {

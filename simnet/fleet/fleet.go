@@ -47,13 +47,17 @@ func (s *Scene) Play(story func(t *testing.T, f *Fleet)) {
 }
 
 // Add sets a computer up whose checkout was made with [Scene.Clone]. It does not run yet, and is in no fleet but its own.
-func (f *Fleet) Add(name string, timers node.Timers) *Computer {
+// changes are made to its settings before.
+func (f *Fleet) Add(name string, timers node.Timers, changes ...func(*node.Config)) *Computer {
 	f.t.Helper()
 	i := len(f.Computers) + 1
 	c := &Computer{Name: name, Host: netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), f: f}
 	c.Home, c.Checkout = f.scene.home(name), f.scene.checkout(name)
 	cfg := f.scene.config(name)
 	cfg.Listen, cfg.Timers = []string{fmt.Sprintf("/ip4/%s/tcp/%d", c.Host, port)}, timers
+	for _, change := range changes {
+		change(&cfg)
+	}
 	if err := c.Home.Init(node.Setup{Config: cfg}); err != nil {
 		f.t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (u *undoing) files(ctx context.Context, head opHead) (err error) {
 			return err
 		}
 		if len(u.of.steps) == 0 && len(entries) > 0 {
-			return u.stop("The branch moved while another one was checked out; its files are not part of the operation.")
+			return u.stop("The operation moved the branch alone; the files were put there by another operation, or another branch was checked out.")
 		}
 	}
 	for _, m := range head.Staged {
