@@ -33,6 +33,9 @@ func (c *Core) Cards() []Card {
 	for _, tid := range c.order() {
 		t := c.threads[tid]
 		for _, card := range t.Cards {
+			if card.Code == "C9" && t.Local.Brought {
+				continue // it is own work like any other now
+			}
 			out = append(out, Card{Card: card, Key: card.Code + "/" + tid.Short(), Thread: tid, Ref: t.State.Ref()})
 		}
 	}

@@ -33,6 +33,7 @@ type Local struct {
 	Land *Approval // the merge on GitHub
 
 	Pressed []Press
+	Brought bool // a person had the own copies that stayed after the final brought together
 	Renewed bool // this process began because of an own fork here
 
 	Took       []int

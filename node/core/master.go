@@ -127,13 +127,17 @@ func (c *Core) masterSynced(in MasterSynced, now time.Time) {
 	if in.Err != "" {
 		c.failed(key, now)
 		r.masterDue = true
-		r.bring = r.bring || r.bringing
+		r.bring, r.bringing = r.bring || r.bringing, false
 		r.last.Why = in.Err
 		return
 	}
 	c.succeeded(key)
 	r.last = in
+	if r.bringing && len(in.Apart) == 0 && len(in.Conflicts) == 0 && in.Why == "" {
+		c.brought(r)
+	}
 	r.bring = r.bring || r.bringing && c.maySettle(r, now) // the turn that follows is about the same files
+	r.bringing = false
 	r.masterDue = r.masterDue || c.maySettle(r, now)
 	who := c.roster.Name(c.cfg.Device)
 	if len(in.Merged) > 0 {
@@ -143,6 +147,17 @@ func (c *Core) masterSynced(in MasterSynced, now time.Time) {
 		c.effect(Note{Level: "do", Who: who, Kind: "master", Text: fmt.Sprintf("brings %s to %s", r.Base, in.To.Short())})
 		for _, t := range c.threads {
 			t.dirty = true
+		}
+	}
+}
+
+// brought notes that the own copies which stayed after finals are own work like any other from now on.
+func (c *Core) brought(r *repo) {
+	for _, tid := range c.order() {
+		t := c.threads[tid]
+		if o := t.State.Open; o != nil && t.State.Final != nil && o.Host == r.Host && o.Repo == r.ID && !t.Local.Brought {
+			t.Local.Brought = true
+			c.keep(t)
 		}
 	}
 }

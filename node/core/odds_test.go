@@ -232,6 +232,27 @@ func TestAnOwnCopyThatStayedIsNamedAfterTheFinal(t *testing.T) { // P19, P20
 	}
 }
 
+func TestAnOwnCopyThatStayedIsLeftAloneUntilAPersonAsks(t *testing.T) { // P0, P19
+	w := newWorld(t)
+	w.run()
+	c := w.people[2].core
+	if held := c.Held(slug); !slices.Equal(held, []string{"a.go"}) || codes(w.people[2])["C9"] != 1 {
+		t.Fatalf("held %v, cards %v", held, codes(w.people[2]))
+	}
+	effects, _ := c.SyncNow(slug, w.now)
+	i := slices.IndexFunc(effects, func(e Effect) bool { _, is := e.(SyncMaster); return is })
+	if i < 0 {
+		t.Fatal("no sync was asked for")
+	}
+	if asked := effects[i].(SyncMaster); !asked.Bring || len(asked.Hold) > 0 || len(c.Held(slug)) > 0 {
+		t.Errorf("asked %+v, held meanwhile %v", asked, c.Held(slug))
+	}
+	c.Handle(MasterSynced{Slug: slug, Tip: w.github.tip, To: w.github.tip, Merged: []string{"a.go"}}, w.now)
+	if held := c.Held(slug); len(held) > 0 || codes(w.people[2])["C9"] != 0 {
+		t.Errorf("held %v, cards %v once it was brought together", held, codes(w.people[2]))
+	}
+}
+
 func TestCleanConflictAndCouldNotTellAreThreeAnswers(t *testing.T) { // P7, P10
 	w := newWorld(t)
 	c := w.people[0].core

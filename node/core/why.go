@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -24,7 +25,8 @@ func (c *Core) holder(r *repo, path string) (*Conversation, int, bool) {
 	return nil, 0, false
 }
 
-// Held lists the paths of a repository that threads decide about now: the master sync leaves them alone.
+// Held lists the paths of a repository that the master sync leaves alone now: threads decide about them, or they
+// hold the own copy that stayed after a final, which a person is asked about (C9).
 func (c *Core) Held(slug string) []string {
 	r := c.repos[slug]
 	if r == nil {
@@ -33,13 +35,25 @@ func (c *Core) Held(slug string) []string {
 	var out []string
 	for _, t := range c.threads {
 		if o := t.State.Open; o != nil && o.Host == r.Host && o.Repo == r.ID {
-			for _, i := range t.hold {
-				out = append(out, string(o.Files[i].Path))
+			for i, f := range o.Files {
+				if slices.Contains(t.hold, i) || !r.bring && !r.bringing && t.stayed(i) {
+					out = append(out, string(f.Path))
+				}
 			}
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// stayed reports whether a file holds the own copy that stayed after a final, and nobody has asked yet to bring it
+// together with the base branch.
+func (t *Conversation) stayed(file int) bool {
+	if t.State.Final == nil || t.Local.Brought || t.Look.Final != thread.Yes || !t.Look.OnBase || len(t.Look.Files) != len(t.State.Open.Files) {
+		return false
+	}
+	f := t.Look.Files[file]
+	return f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable
 }
 
 // PathWhy says what a path should hold on this computer, and who decides it.
@@ -82,11 +96,11 @@ func (c *Core) keptOwn(r *repo, path string) string {
 	for _, tid := range c.order() {
 		t := c.threads[tid]
 		o := t.State.Open
-		if o == nil || t.State.Final == nil || o.Host != r.Host || o.Repo != r.ID || len(t.Look.Files) != len(o.Files) {
+		if o == nil || o.Host != r.Host || o.Repo != r.ID {
 			continue
 		}
-		for i, f := range t.Look.Files {
-			if string(o.Files[i].Path) == path && f.Here != f.Tip && f.Class != ledger.NotHere && !f.Replaceable && t.Look.OnBase {
+		for i, f := range o.Files {
+			if string(f.Path) == path && t.stayed(i) {
 				return "this computer's own copy stayed after the final of " + t.State.Ref() + ", since it holds work that is nowhere else"
 			}
 		}
