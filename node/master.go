@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/agents"
 	"github.com/parley-mesh/parley/node/internal/worktree"
@@ -71,11 +72,27 @@ func (n *Node) syncRequest(ctx context.Context, w *workspace, e core.SyncMaster,
 		}
 	}
 	if e.Settle {
+		reserved := true // one turn is; own commits and own edits may each take one
 		r.Settle = func(ctx context.Context, s worktree.Settling) (worktree.OID, error) {
+			if !reserved {
+				if err := n.reserveTurn(ctx); err != nil {
+					return "", err
+				}
+			}
+			reserved = false
 			return n.settle(ctx, w, e, s, filepath.Join(dir, "turn"))
 		}
 	}
 	return r
+}
+
+// reserveTurn counts one more turn, durably, before the desk is woken for it.
+func (n *Node) reserveTurn(ctx context.Context) error {
+	_, err := n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+		effects, err := n.core.ReserveTurn(n.wall())
+		return api.Outcome{}, effects, err
+	})
+	return err
 }
 
 // failed is why this own work and this tip failed their tests the last time, "" if they did not.

@@ -295,6 +295,9 @@ func bindsText(b thread.Binds) string {
 	case "fork":
 		return fmt.Sprintf("going on with pull request %d in repository %d in spite of two histories of %s", b.Pull, b.Repo, b.Devices)
 	}
+	if b.Action != "merge" {
+		return fmt.Sprintf("%s pull request %d in repository %d", b.Action, b.Pull, b.Repo)
+	}
 	how := ""
 	if b.Method != "" && b.Method != "merge" {
 		how = " by " + b.Method

@@ -17,6 +17,7 @@ var (
 	ErrStaleCard = errors.New("the card has changed since it was shown")
 	ErrNotMain   = errors.New("this computer does not act as the main computer")
 	ErrEnded     = errors.New("the conversation has ended")
+	ErrNoTurns   = errors.New("today's agent turns are spent")
 	ErrNotNow    = errors.New("the conversation does not wait for this")
 )
 

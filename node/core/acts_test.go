@@ -243,3 +243,19 @@ func TestAScanBeginsEveryQuarterOfAnHour(t *testing.T) { // P6
 		t.Errorf("an outage is a card: %s", fmt.Sprint(cards))
 	}
 }
+
+func TestTheDaysLimitResetsTheNextDay(t *testing.T) { // P21, P23
+	w := newWorld(t)
+	desktop := w.people[0]
+	w.until(w.people[1], "C2")
+	desktop.core.day = Day{Date: w.now.Format(time.DateOnly), Used: thread.TurnsPerDay}
+	c := only(t, desktop)
+
+	if got := desktop.core.facts(c, desktop.core.self(c, w.now), w.now).TurnsToday; got != thread.TurnsPerDay {
+		t.Errorf("%d turns of today, want %d", got, thread.TurnsPerDay)
+	}
+	tomorrow := w.now.Add(24 * time.Hour)
+	if got := desktop.core.facts(c, desktop.core.self(c, tomorrow), tomorrow).TurnsToday; got != 0 {
+		t.Errorf("yesterday's %d turns count today", got)
+	}
+}

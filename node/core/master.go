@@ -77,6 +77,16 @@ func (c *Core) syncMaster(r *repo, now time.Time) {
 	c.effect(e)
 }
 
+// ReserveTurn counts one more of the day's turns for a master sync that needs a second one. The turn may begin once
+// the effects are performed. Errors: [ErrNoTurns].
+func (c *Core) ReserveTurn(now time.Time) ([]Effect, error) {
+	if c.day = c.day.at(now); c.day.Used >= thread.TurnsPerDay {
+		return nil, ErrNoTurns
+	}
+	c.day.Used++
+	return []Effect{save(dayKey, c.day)}, nil
+}
+
 // maySettle reports whether a turn may be spent on the own work that the last run could not merge: once for
 // one state of both sides, and within the day's turns.
 func (c *Core) maySettle(r *repo, now time.Time) bool {

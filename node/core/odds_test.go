@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -166,6 +167,23 @@ func TestOwnWorkThatGitCannotMergeIsOneTurnThenACard(t *testing.T) { // P0, P21,
 	syncs(c, w.now, MasterSynced{Slug: slug, Tip: tip, To: tip})
 	if codes(tablet)["C17"] != 0 {
 		t.Error("the card stays although nothing is apart")
+	}
+}
+
+func TestASecondTurnOfASyncCountsToTheDay(t *testing.T) { // P21, S11
+	w := newWorld(t)
+	c := w.people[2].core
+	used := c.day.at(w.now).Used
+	for range thread.TurnsPerDay - used {
+		if effects, err := c.ReserveTurn(w.now); err != nil || len(effects) != 1 {
+			t.Fatalf("%v %v", effects, err)
+		}
+	}
+	if _, err := c.ReserveTurn(w.now); !errors.Is(err, ErrNoTurns) {
+		t.Errorf("the turn after the day's last: %v", err)
+	}
+	if _, err := c.ReserveTurn(w.now.Add(24 * time.Hour)); err != nil {
+		t.Errorf("the next day: %v", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func (c *Core) facts(t *Conversation, self thread.Self, now time.Time) thread.Fa
 	l := &t.Local
 	f := thread.Facts{
 		Opened: l.Opened, Assigned: l.Assigned, InterimFired: l.InterimFired, FinalFired: l.FinalFired,
-		Look: t.Look, Turns: t.used(t.State.Round), TurnsToday: c.day.Used, Waking: l.Running != nil,
+		Look: t.Look, Turns: t.used(t.State.Round), TurnsToday: c.day.at(now).Used, Waking: l.Running != nil,
 		Merge: l.Merge, Decide: l.Decide, Took: l.Took, ClearSince: l.ClearSince,
 		PushAct: l.Push.act(t.State.Round), MergeAct: l.Land.act(t.State.Round), RespSeen: c.started, Presses: t.presses(),
 		Answered: l.Decided, Named: l.Named,
