@@ -263,6 +263,8 @@ func (v viewer) card(c core.Card) api.Card {
 		out.Verb, out.Action, out.Binds = "approve", c.Binds.Action, bindsText(*c.Binds)
 		out.Button = buttonText(*c.Binds)
 		out.Command = fmt.Sprintf("parley approve %s %s", c.Ref, c.Binds.Action)
+	case c.Code == "C9":
+		out.Verb, out.Button, out.Command = "sync now", "Bring it together", "parley sync now"
 	case c.Code == "C8":
 		out.Verb, out.Button, out.Command = "main on", "Make this the main computer", "parley main on"
 	case len(c.Fixes) > 0:

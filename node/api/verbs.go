@@ -132,7 +132,8 @@ var Verbs = []Verb{
 	},
 	{
 		Name: "sync now", Summary: "bring the checkouts to their base branches", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/now",
-		Help: "Every computer does so every few minutes by itself. Without SLUG it is done for every repository.",
+		Help: "Every computer does so every few minutes by itself. Asked for, it also brings together the own copies that\n" +
+			"stayed after a final (card C9). Without SLUG it is done for every repository.",
 	},
 	{
 		Name: "sync pause", Summary: "leave the checkout of a repository alone", Who: Agent, Where: Node, Method: "POST", Path: "/v1/sync/pause",
