@@ -33,7 +33,7 @@ func spent(all []Spent, more Spent) []Spent {
 }
 
 // used is how many turns this computer spent in a round: by its own count, or by what its records say, whichever
-// is more. Its own count is gone after a backup was restored, and too low where a copied disk ran (ledger 2.8).
+// is more. Its own count is gone after a backup was restored, and too low where a copied disk ran.
 func (t *Conversation) used(round uint64) int {
 	return max(used(t.Local.Spent, round), used(t.told, round))
 }

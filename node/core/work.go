@@ -154,7 +154,7 @@ func (a *Approval) act(round uint64) *thread.Approval {
 }
 
 // expire voids an approval that an earlier start was given. A disk that went back to an older state cannot be
-// told from one that was merely started again, and what it holds may have been used since (ledger 2.8, S4).
+// told from one that was merely started again, and what it holds may have been used since (S4).
 func (a *Approval) expire() {
 	if a != nil && (a.State == thread.Approved || a.State == thread.Consumed) {
 		a.State, a.Why = thread.Void, "this computer has started again since it was approved"
