@@ -95,9 +95,8 @@ func contested(_ *World, s Step) error {
 		default:
 			continue
 		}
-		roster := one.who.core.Roster()
-		if role, _ := roster.Main(); role != lanes.RoleMain {
-			return fmt.Errorf("%s says %s while it sees the main role %s", one.who, one.record.Kind, role)
+		if one.role != lanes.RoleMain {
+			return fmt.Errorf("%s says %s while it sees the main role %s", one.who, one.record.Kind, one.role)
 		}
 	}
 	for _, b := range s.Begun {

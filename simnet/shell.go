@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
 )
@@ -72,7 +73,7 @@ func (c *computer) append(a core.Append) []core.Effect {
 	b.add(r, true)
 	c.tail = nil // one sync makes everything before it durable
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
-	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r})
+	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r, role: c.role()})
 	c.w.mesh.gossip(c, b, r)
 	effects := c.core.Handle(core.Heard{Ledger: a.Ledger, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
 	c.folded(b)
@@ -204,9 +205,14 @@ func (c *computer) tell(e core.Do, b thread.Binds) {
 // step15 notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
 // the same step.
 func (c *computer) step15(e core.Do, b thread.Binds) {
+	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, c.role(), denial{e.Thread, b, e.State.Round}})
+}
+
+// role is whether there is one main computer, as far as this one knows.
+func (c *computer) role() lanes.Role {
 	roster := c.core.Roster()
 	role, _ := roster.Main()
-	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, role, denial{e.Thread, b, e.State.Round}})
+	return role
 }
 
 // today counts a turn of the day where nothing can lose it.

@@ -41,7 +41,8 @@ type fold struct {
 type sealed struct {
 	who    *computer
 	record *ledger.Record
-	lie    bool // its core did not ask for it
+	role   lanes.Role // as it saw the main role then
+	lie    bool       // its core did not ask for it
 }
 
 // begun is an approved act on its way to GitHub.
