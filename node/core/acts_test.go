@@ -259,3 +259,23 @@ func TestTheDaysLimitResetsTheNextDay(t *testing.T) { // P21, P23
 		t.Errorf("yesterday's %d turns count today", got)
 	}
 }
+
+func TestASpentApprovalOfAnOlderActBlocksNoNewOne(t *testing.T) { // P15, L1
+	w := newWorld(t)
+	laptop := w.people[1]
+	card := w.until(laptop, "C2")
+	at := only(t, laptop)
+	at.Local.Push.State, at.Local.Push.Begun = thread.Consumed, w.now // on its way when the branch was moved by hand
+	w.github.head = blob("pushed by a person meanwhile")
+	w.now = w.now.Add(time.Hour)
+	w.give(laptop, Tick{})
+	w.settle()
+
+	again := w.until(laptop, "C2")
+	if *again.Binds == *card.Binds {
+		t.Fatal("the card still asks for the old push")
+	}
+	if _, err := laptop.core.Approve(again.Key, *again.Binds, "test", w.now); err != nil {
+		t.Errorf("the new push cannot be approved: %v", err)
+	}
+}

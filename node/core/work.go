@@ -180,7 +180,7 @@ func (c *Core) offer(t *Conversation, wanted []thread.Binds) {
 		i := slices.IndexFunc(wanted, func(b thread.Binds) bool { return b.Action == action })
 		have := *slot
 		switch {
-		case have != nil && have.State == thread.Consumed:
+		case have != nil && have.State == thread.Consumed && (i < 0 || have.Binds == wanted[i] || c.flight[flightKey(t.State.Ledger, thread.Write{})]):
 		case i < 0 && have != nil && (have.State == thread.Offered || have.State == thread.Approved):
 			*slot, changed = nil, true
 		case i >= 0 && (have == nil || have.Binds != wanted[i]):
