@@ -38,7 +38,7 @@ func TestPromisesHoldInFreshWorlds(t *testing.T) { // S1 to S18, L1 to L5
 	t.Parallel()
 	first := uint64(time.Now().UnixNano()) >> 12
 	t.Logf("seeds from %d", first)
-	runSeeds(t, first, seedsOf(t, 16))
+	runSeeds(t, first, seedsOf(t, 6))
 }
 
 func TestASeedReplaysByteForByte(t *testing.T) {
