@@ -112,3 +112,38 @@ func TestOnlyTheMainComputerTakesAPressFromAnother(t *testing.T) {
 		t.Errorf("an approval was passed on: %v", err)
 	}
 }
+
+func TestAReplacementIsNotWantedOnceAPersonKeepsTheCopies(t *testing.T) { // P19, S1
+	w := newWorld(t)
+	desktop := w.people[0]
+	w.until(w.people[1], "C2")
+	at := only(t, desktop)
+	before := at.State
+	if !desktop.core.StillWants(before.Ledger, &before) {
+		t.Fatal("nothing has changed, and the replacement is not wanted")
+	}
+	earlier := before
+	earlier.Spine = nil
+	if desktop.core.StillWants(before.Ledger, &earlier) {
+		t.Error("a replacement for an earlier state is wanted")
+	}
+	if _, err := desktop.core.Ask(before.Ledger, thread.Binds{Action: "keep"}, "test", w.now); err != nil {
+		t.Fatal(err)
+	}
+	if desktop.core.StillWants(before.Ledger, &before) {
+		t.Error("a replacement is wanted although a person keeps the copies")
+	}
+}
+
+func TestAPressThatNothingWaitsForIsRefused(t *testing.T) { // D-24, case 12
+	w := newWorld(t)
+	w.until(w.people[1], "C2")
+	desktop := w.people[0]
+	s := &only(t, desktop).State
+	if _, err := desktop.core.Ask(s.Ledger, thread.Binds{Action: "assign", Party: s.Responsible, Round: s.Round}, "test", w.now); !errors.Is(err, ErrNotNow) {
+		t.Errorf("the final given to whoever has it: %v", err)
+	}
+	if _, err := desktop.core.Relay(s.Ledger, thread.Binds{Action: "fork", Devices: "x"}, w.people[2].device(), w.now); !errors.Is(err, ErrNoCard) {
+		t.Errorf("two histories were seen for somebody else: %v", err)
+	}
+}
