@@ -88,7 +88,7 @@ func (n *Node) replaceFile(ctx context.Context, s *thread.State, a thread.Replac
 	if err != nil {
 		return false, err
 	}
-	outcome, err := w.checkout.ReplaceFor(ctx, why, string(f.Path), known[string(f.Path)], want)
+	outcome, err := w.checkout.Replace(ctx, why, string(f.Path), known[string(f.Path)], want)
 	return outcome == worktree.Took, err
 }
 

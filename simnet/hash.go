@@ -27,7 +27,8 @@ func (m *mixer) flag(b bool) {
 	}
 }
 
-// stateHash sums up everything that a fold computed.
+// stateHash sums up everything that a fold computed, which is more than the state's own hash covers. It is cheap,
+// since it is taken after every fold, and never leaves the simulator.
 func stateHash(s *thread.State) uint64 {
 	m := mixer(1)
 	m.word(uint64(s.Phase))
@@ -41,6 +42,7 @@ func stateHash(s *thread.State) uint64 {
 	m.flag(s.Decided)
 	m.word(uint64(s.Responsible))
 	m.id(s.Assign)
+	m.id(s.Renewed)
 	m.word(s.Round)
 	m.word(uint64(s.Reassigns))
 	for _, i := range s.Successors {
@@ -60,6 +62,9 @@ func stateHash(s *thread.State) uint64 {
 		for _, r := range s.Results[i] {
 			m.word(uint64(r))
 		}
+	}
+	for _, gone := range s.Gone {
+		m.flag(gone)
 	}
 	m.word(s.ClosedWhy)
 	for _, i := range s.Skipped {

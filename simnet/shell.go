@@ -175,7 +175,7 @@ func (c *computer) do(e core.Do) {
 		c.reserved(e)
 		c.wakeDesk(e, a)
 	case thread.Write:
-		c.step15(e, a.Binds)
+		c.begins(e, a.Binds)
 		c.beside(func() { c.write(e, a.Binds) })
 	case thread.Tell:
 		c.beside(func() { c.tell(e, a.Binds) })
@@ -202,9 +202,9 @@ func (c *computer) tell(e core.Do, b thread.Binds) {
 	c.answer(out, out.Err != "")
 }
 
-// step15 notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
+// begins notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
 // the same step.
-func (c *computer) step15(e core.Do, b thread.Binds) {
+func (c *computer) begins(e core.Do, b thread.Binds) {
 	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, c.role(), denial{e.Thread, b, e.State.Round}})
 }
 

@@ -195,9 +195,6 @@ func (s *State) apply(r *ledger.Record, term uint64) {
 	s.Term = term
 	switch c := r.Content.(type) {
 	case *ledger.Interim:
-		if s.Phase == Opened {
-			s.InterimAt = r.At
-		}
 		s.Phase, s.Pick = Interim, c.Pick
 		s.Decided = s.Decided || c.Why == ledger.InterimDecided
 	case *ledger.Reassign:

@@ -8,7 +8,7 @@ import (
 )
 
 // Hash is SHA-256 over the canonical encoding of what the state says: two computers that hold the same
-// records have the same one (ledger section 2.4). What is not followed is not in it.
+// records have the same one. What is not followed is not in it.
 func (s *State) Hash() [32]byte { return sha256.Sum256(s.canonical()) }
 
 // canonical is the state as one array of the CBOR subset that records are written in.

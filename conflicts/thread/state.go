@@ -68,9 +68,8 @@ type State struct {
 	Spine  []ledger.ID    // the spine from the open on
 	Term   uint64         // term of the last spine record
 
-	Pick      []uint64 // files whose interim is the pull request's copy
-	Decided   bool     // the main computer's agent has decided an objection
-	InterimAt uint64   // wall clock of the first interim, Unix milliseconds
+	Pick    []uint64 // files whose interim is the pull request's copy
+	Decided bool     // the main computer's agent has decided an objection
 
 	Responsible int       // index in Open.Parties
 	Assign      ledger.ID // the record that made it responsible

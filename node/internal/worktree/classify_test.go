@@ -88,7 +88,7 @@ func TestADeletedCopyIsThePullRequestsIfItDeletes(t *testing.T) { // D-9
 	if class, _, err := f.c.Classify(t.Context(), k, "a", want, "master"); err != nil || class != PullsCopy {
 		t.Errorf("%v %v", class, err)
 	}
-	if o, err := f.c.Replace(t.Context(), "a", k, blobOf(t, h.work, tip, "a")); err != nil || o != Took {
+	if o, err := f.c.Replace(t.Context(), agreed, "a", k, blobOf(t, h.work, tip, "a")); err != nil || o != Took {
 		t.Errorf("%v %v", o, err)
 	}
 	wantText(t, f.dir+"/a", "y\n")

@@ -204,7 +204,7 @@ func TestDerivedVersionsLoseNoLine(t *testing.T) { // D-9, P19, S2
 			rt.Fatalf("class %d with %d own lines, %v; not %d with %d", got, n, err, class, own)
 		}
 		index := read(t, c.dir, ".git/index")
-		o, err := c.c.Replace(t.Context(), "f", k, want.entry(c.c))
+		o, err := c.c.Replace(t.Context(), agreed, "f", k, want.entry(c.c))
 		outcome := map[bool]string{true: "took", false: "had"}[o == Took]
 		if errors.Is(err, ErrUnknownContent) {
 			outcome = "unknown"

@@ -53,7 +53,7 @@ func TestANameThatTheFileSystemFoldsIsLeftAlone(t *testing.T) { // D-7, S2
 			put(t, cc.dir, c.have, "mine\n")
 			before := snapshot(t, cc.dir)
 			k := &Known{path: c.path, mirror: cc.m, modes: map[OID][]string{cc.master.OID: nil, cc.old.OID: nil}, absent: true}
-			if _, err := cc.c.Replace(t.Context(), c.path, k, cc.master); !errors.Is(err, ErrRefused) {
+			if _, err := cc.c.Replace(t.Context(), agreed, c.path, k, cc.master); !errors.Is(err, ErrRefused) {
 				t.Errorf("replace: %v", err)
 			}
 			if class, _, err := cc.c.Classify(t.Context(), k, c.path, Versions{Master: cc.master.OID}, "master"); err != nil || class != NotHere {

@@ -185,7 +185,7 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(n), Max: was.Max}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.c.Replace(context.Background(), file, c.k, c.master)
+		_, err := c.c.Replace(context.Background(), agreed, file, c.k, c.master)
 		if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &was); back != nil {
 			t.Fatal(back)
 		}
@@ -195,10 +195,10 @@ func TestFewFileHandlesLoseNothing(t *testing.T) { // S2
 			took++
 		}
 		c.settled(t, fmt.Sprint(n, " handles: ", err), "one\nmaster\n")
-		if _, err := c.c.Replace(t.Context(), file, c.k, c.master); err != nil {
+		if _, err := c.c.Replace(t.Context(), agreed, file, c.k, c.master); err != nil {
 			t.Errorf("with handles again: %v", err)
 		}
-		if _, err := c.c.Replace(t.Context(), file, c.k, c.old); err != nil {
+		if _, err := c.c.Replace(t.Context(), agreed, file, c.k, c.old); err != nil {
 			t.Errorf("back: %v", err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestALinkedWorktreeOnAnotherDevice(t *testing.T) { // D-22
 			t.Errorf("git add catches %s", out)
 		}
 	}
-	if o, err := w.Replace(t.Context(), file, c.k, c.pull); err != nil || o != Took {
+	if o, err := w.Replace(t.Context(), agreed, file, c.k, c.pull); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 	wantText(t, filepath.Join(linked, file), "one\npull\n")
@@ -74,10 +74,10 @@ func TestOwnContentIsReplacedByItsMergeAlone(t *testing.T) { // D-21
 		t.Fatal(err)
 	}
 	merged := Entry{modeFile, local(t, c.dir, "zero\none\nmaster\n")}
-	if _, err := c.c.Replace(t.Context(), file, c.k.With(c.pull.OID), merged); !errors.Is(err, ErrUnknownContent) {
+	if _, err := c.c.Replace(t.Context(), agreed, file, c.k.With(c.pull.OID), merged); !errors.Is(err, ErrUnknownContent) {
 		t.Errorf("%v", err)
 	}
-	if o, err := c.c.Replace(t.Context(), file, c.k.With(own.Work.OID), merged); err != nil || o != Took {
+	if o, err := c.c.Replace(t.Context(), agreed, file, c.k.With(own.Work.OID), merged); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 	wantText(t, filepath.Join(c.dir, file), "zero\none\nmaster\n")
@@ -96,7 +96,7 @@ func TestTwoWritersTakeTurns(t *testing.T) {
 		if point != "staged" {
 			return
 		}
-		if _, err := other.Replace(context.Background(), file, c.k, c.pull); !errors.Is(err, ErrBusy) {
+		if _, err := other.Replace(context.Background(), agreed, file, c.k, c.pull); !errors.Is(err, ErrBusy) {
 			t.Errorf("a second writer: %v", err)
 		}
 	}

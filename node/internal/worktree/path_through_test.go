@@ -32,7 +32,7 @@ func TestAConflictTravelsFromTheFetchToTheFinalCopy(t *testing.T) { // P0, P19
 	if err != nil || class != OtherPublished {
 		t.Fatalf("class %v, %v", class, err)
 	}
-	if o, err := c.Replace(t.Context(), "a.txt", k, v.Files[0].Stage[2]); err != nil || o != Took {
+	if o, err := c.Replace(t.Context(), agreed, "a.txt", k, v.Files[0].Stage[2]); err != nil || o != Took {
 		t.Fatalf("replace: %v %v", o, err)
 	}
 	if got := read(t, dir, "a.txt"); got != "one\nMASTER\nthree\n" {

@@ -27,14 +27,9 @@ var errOtherDevice = errors.New("on another file system")
 //
 // The new file is written aside and exchanged with the old one in a single step; only then is it decided what
 // was displaced. So whatever was at the path at that moment, by whichever program, is either known and kept, or
-// goes back. Errors: ErrUnknownContent, ErrBusy (try again later), ErrRefused, ErrUnsupported; with each of them
-// the file is as it was.
-func (c *Checkout) Replace(ctx context.Context, path string, known *Known, want Entry) (Outcome, error) {
-	return c.ReplaceFor(ctx, "A version that a thread agreed on.", path, known, want)
-}
-
-// ReplaceFor is Replace with the reason that the operation's record gives to people.
-func (c *Checkout) ReplaceFor(ctx context.Context, why, path string, known *Known, want Entry) (Outcome, error) {
+// goes back. why is what the operation's record gives to people. Errors: ErrUnknownContent, ErrBusy (try again
+// later), ErrRefused, ErrUnsupported; with each of them the file is as it was.
+func (c *Checkout) Replace(ctx context.Context, why, path string, known *Known, want Entry) (Outcome, error) {
 	release, err := c.exclusive(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("replace %s: %w", path, err)

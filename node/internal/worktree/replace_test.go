@@ -59,8 +59,11 @@ func local(t testing.TB, dir, content string) OID {
 	return OID(out)
 }
 
+// agreed is the reason that tests give for a replacement.
+const agreed = "A version that a thread agreed on."
+
 func (c *conflict) replace(want Entry) (Outcome, error) {
-	return c.c.Replace(c.t.Context(), file, c.k, want)
+	return c.c.Replace(c.t.Context(), agreed, file, c.k, want)
 }
 
 func TestAKnownCopyIsReplacedAndKept(t *testing.T) { // P19, D-22
@@ -227,7 +230,7 @@ func TestWhatIsNoOrdinaryFileIsRefused(t *testing.T) { // D-7, D-10
 	}
 	c := base
 	for _, path := range []string{"../x", ".git/config", "a/.GIT/hooks/x", "con.txt", "a\\b", ""} {
-		if _, err := c.c.Replace(t.Context(), path, c.k, c.master); !errors.Is(err, ErrRefused) {
+		if _, err := c.c.Replace(t.Context(), agreed, path, c.k, c.master); !errors.Is(err, ErrRefused) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
@@ -390,11 +393,11 @@ func TestDeletionAndCreation(t *testing.T) { // D-22
 	}
 	const fresh = "deep/er/new.txt"
 	k := &Known{path: fresh, mirror: c.m, modes: map[OID][]string{c.master.OID: nil}}
-	if o, err := c.c.Replace(t.Context(), fresh, k, c.master); err != nil || o != Took {
+	if o, err := c.c.Replace(t.Context(), agreed, fresh, k, c.master); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 	wantText(t, filepath.Join(c.dir, fresh), "one\nmaster\n")
-	if o, err := c.c.Replace(t.Context(), fresh, k, Entry{}); err != nil || o != Took {
+	if o, err := c.c.Replace(t.Context(), agreed, fresh, k, Entry{}); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 	if _, err := os.Lstat(filepath.Join(c.dir, "deep")); err == nil {
@@ -405,7 +408,7 @@ func TestDeletionAndCreation(t *testing.T) { // D-22
 			put(t, c.dir, fresh, "mine\n")
 		}
 	}
-	if _, err := c.c.Replace(t.Context(), fresh, k, c.master); !errors.Is(err, ErrUnknownContent) {
+	if _, err := c.c.Replace(t.Context(), agreed, fresh, k, c.master); !errors.Is(err, ErrUnknownContent) {
 		t.Errorf("it appeared in the last moment: %v", err)
 	}
 	wantText(t, filepath.Join(c.dir, fresh), "mine\n")
@@ -457,11 +460,11 @@ func TestABlobAgainstItsAttributesIsRecognized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o, err := f.c.Replace(t.Context(), "a", k, blobOf(t, h.work, other, "a")); err != nil || o != Took {
+	if o, err := f.c.Replace(t.Context(), agreed, "a", k, blobOf(t, h.work, other, "a")); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 	wantText(t, filepath.Join(f.dir, "a"), "x\r\nz\n")
-	if o, err := f.c.Replace(t.Context(), "a", k, blobOf(t, h.work, base, "a")); err != nil || o != Took {
+	if o, err := f.c.Replace(t.Context(), agreed, "a", k, blobOf(t, h.work, base, "a")); err != nil || o != Took {
 		t.Fatal(o, err)
 	}
 }

@@ -152,7 +152,7 @@ func TestAMoveOfTheBranchAloneIsTakenBack(t *testing.T) { // D-10
 
 func TestAReplacementIsTakenBack(t *testing.T) { // D-22
 	c := newConflict(t)
-	if _, err := c.c.ReplaceFor(t.Context(), "The interim.", file, c.k, c.master); err != nil {
+	if _, err := c.c.Replace(t.Context(), "The interim.", file, c.k, c.master); err != nil {
 		t.Fatal(err)
 	}
 	ops := c.operations(t)

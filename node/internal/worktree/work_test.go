@@ -112,7 +112,7 @@ func TestAnUntrackedFileIsNoRoomForMasters(t *testing.T) { // P19, S2
 			git(t, c.dir, w.args...)
 		}
 		k := &Known{path: fresh, mirror: c.m, modes: map[OID][]string{c.master.OID: nil, c.pull.OID: nil}, absent: true}
-		if _, err := c.c.Replace(t.Context(), fresh, k, c.master); !errors.Is(err, w.want) {
+		if _, err := c.c.Replace(t.Context(), agreed, fresh, k, c.master); !errors.Is(err, w.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if kept, err := c.c.Kept(t.Context()); w.want == nil && (err != nil || len(kept) != 1 || read(t, kept[0].File) != w.text) {
@@ -284,7 +284,7 @@ func TestNoBadNameReachesTheFileSystem(t *testing.T) { // D-7
 		tried++
 		k := &Known{path: p, mirror: c.m, modes: map[OID][]string{c.master.OID: nil, c.old.OID: nil}, absent: true}
 		for _, want := range []Entry{c.master, {}} {
-			if _, err := c.c.Replace(t.Context(), p, k, want); !errors.Is(err, ErrRefused) {
+			if _, err := c.c.Replace(t.Context(), agreed, p, k, want); !errors.Is(err, ErrRefused) {
 				t.Errorf("%q: %v", p, err)
 			}
 		}
