@@ -233,14 +233,21 @@ func TestAnOpenInvitationLetsNobodyElseListen(t *testing.T) { // case 51
 	})
 }
 
+// invites lets the first, alone in its fleet, invite whoever dials.
+func (c *town) invites(t *testing.T) *Invitation {
+	t.Helper()
+	c.meshes[0].SetMembers(c.devices()[:1])
+	in, err := c.meshes[0].Invite(InviteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
-		c.meshes[0].SetMembers(c.devices()[:1])
-		in, err := c.meshes[0].Invite(InviteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := c.invites(t)
 		<-time.After(time.Minute) // the other dials meanwhile: it knows of its membership first
 
 		c.meshes[0].SetMembers(c.devices())
@@ -255,11 +262,7 @@ func TestAGuestWhoIsAddedHearsEverythingAfterTheInvitation(t *testing.T) {
 func TestAGuestWhoIsAddedAfterTheInvitationHearsEverything(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
-		c.meshes[0].SetMembers(c.devices()[:1])
-		in, err := c.meshes[0].Invite(InviteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := c.invites(t)
 		in.Cancel()
 		<-time.After(time.Minute) // the other dials meanwhile, and is let in to be told that it is too late
 
@@ -274,11 +277,7 @@ func TestAGuestWhoIsAddedAfterTheInvitationHearsEverything(t *testing.T) {
 func TestTheDoorClosesBehindLatecomers(t *testing.T) { // case 53
 	virtual.Test(t, func(t *testing.T) {
 		c := newTown(t, 2)
-		c.meshes[0].SetMembers(c.devices()[:1])
-		in, err := c.meshes[0].Invite(InviteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := c.invites(t)
 		in.Cancel()
 		<-time.After(time.Minute)
 		if n := len(c.meshes[0].host.Network().Conns()); n != 1 {

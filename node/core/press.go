@@ -131,8 +131,7 @@ func (t *Conversation) presses() thread.Presses {
 // told ends the passing on of a press. It is repeated from time to time until the records show it.
 func (c *Core) told(in Told, now time.Time) {
 	key := flightKey(in.Thread, thread.Tell{Binds: in.Binds})
-	delete(c.flight, key)
-	t := c.threads[in.Thread]
+	t := c.landed(in.Thread, key)
 	if t == nil {
 		return
 	}

@@ -9,10 +9,15 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
+// landed ends a piece of a thread's work. The thread is nil if it is not known any more.
+func (c *Core) landed(tid ledger.TID, key string) *Conversation {
+	delete(c.flight, key)
+	return c.threads[tid]
+}
+
 func (c *Core) looked(in Looked, now time.Time) {
 	key := lookKey(in.Thread)
-	delete(c.flight, key)
-	t := c.threads[in.Thread]
+	t := c.landed(in.Thread, key)
 	if t == nil {
 		return
 	}
@@ -55,8 +60,7 @@ func (c *Core) seenDone(t *Conversation, p *thread.Pull) {
 
 func (c *Core) replaced(in Replaced, now time.Time) {
 	key := flightKey(in.Thread, thread.Replace{File: in.File})
-	delete(c.flight, key)
-	t := c.threads[in.Thread]
+	t := c.landed(in.Thread, key)
 	if t == nil {
 		return
 	}
@@ -89,8 +93,7 @@ func pathOf(t *Conversation, file int) string {
 }
 
 func (c *Core) turned(in Turned, now time.Time) {
-	delete(c.flight, flightKey(in.Thread, thread.Wake{}))
-	t := c.threads[in.Thread]
+	t := c.landed(in.Thread, flightKey(in.Thread, thread.Wake{}))
 	if t == nil || t.Local.Running == nil {
 		return
 	}
@@ -117,8 +120,7 @@ func (c *Core) turned(in Turned, now time.Time) {
 
 func (c *Core) written(in Written, now time.Time) {
 	key := flightKey(in.Thread, thread.Write{})
-	delete(c.flight, key)
-	t := c.threads[in.Thread]
+	t := c.landed(in.Thread, key)
 	if t == nil {
 		return
 	}
