@@ -101,9 +101,10 @@ type Conversation struct {
 
 	records  []*ledger.Record
 	notices  []thread.Notice
-	told     []Spent             // turns that own records say were spent
-	emitted  Spent               // what the record on its way says
-	said     map[ledger.ID]Spent // what own records of this process say
+	noticed  map[uint64]time.Time // by cause: since when
+	told     []Spent              // turns that own records say were spent
+	emitted  Spent                // what the record on its way says
+	said     map[ledger.ID]Spent  // what own records of this process say
 	known    map[ledger.ID]bool
 	offers   []thread.Binds
 	hold     []int
@@ -452,6 +453,7 @@ func (c *Core) Next(now time.Time) time.Time {
 	for _, t := range c.threads {
 		sooner(t.Next)
 	}
+	sooner(c.nextNote(now))
 	for _, b := range c.retry {
 		sooner(b.until)
 	}

@@ -205,6 +205,43 @@ func (c *Core) tendLanes(now time.Time) {
 	}
 }
 
+// noteStep is how long each computer after the main one leaves a note to those before it.
+const noteStep = 2 * time.Minute
+
+// noteTurn is how long this computer waits before it tells: the main computer tells at once, the others one after
+// another, so that nobody hears the same twice.
+func (c *Core) noteTurn(now time.Time) time.Duration {
+	if _, main := c.acting(now); main {
+		return 0
+	}
+	return noteStep * time.Duration(slices.Index(c.roster.Devices(), c.cfg.Device)+1)
+}
+
+// notice keeps since when a thread wants its notices.
+func (t *Conversation) notice(want []thread.Notice, now time.Time) {
+	t.notices = want
+	since := map[uint64]time.Time{}
+	for _, n := range want {
+		since[n.Cause] = now
+		if at, had := t.noticed[n.Cause]; had {
+			since[n.Cause] = at
+		}
+	}
+	t.noticed = since
+}
+
+// nextNote is when the first notice falls to this computer.
+func (c *Core) nextNote(now time.Time) (next time.Time) {
+	for _, tid := range c.order() {
+		for _, n := range c.threads[tid].notices {
+			if at := c.threads[tid].noticed[n.Cause].Add(c.noteTurn(now)); at.After(now) && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
 // tell sends the notices of the conversations that a developer takes part in, each once for its cause (P22,
 // D-17).
 func (c *Core) tell(l *link, g lanes.Grant, now time.Time) {
@@ -214,7 +251,7 @@ func (c *Core) tell(l *link, g lanes.Grant, now time.Time) {
 			continue
 		}
 		for _, n := range t.notices {
-			if !l.lane.Told(tid, n.Cause) {
+			if !l.lane.Told(tid, n.Cause) && !now.Before(t.noticed[n.Cause].Add(c.noteTurn(now))) {
 				c.sayLane(g.Peer(), fmt.Sprintf("note %s %d", tid, n.Cause), &ledger.Note{Thread: tid, Cause: n.Cause}, now)
 			}
 		}

@@ -33,7 +33,8 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	self := c.self(t, now)
 	c.judgeTimers(t, now)
 	e := thread.Step(&t.State, self, c.facts(t, self, now), c.cfg.Timers, now)
-	t.Say, t.Waits, t.Cards, t.Next, t.hold, t.notices = e.Say, e.Waits, e.Cards, e.Next, e.Hold, e.Notices
+	t.Say, t.Waits, t.Cards, t.Next, t.hold = e.Say, e.Waits, e.Cards, e.Next, e.Hold
+	t.notice(e.Notices, now)
 	if c.low {
 		return
 	}
