@@ -257,7 +257,7 @@ func (c *computer) heard(tid ledger.TID) {
 	}
 }
 
-// hear folds a ledger as the disk now holds it; a roster refolds every conversation.
+// hear folds a ledger as the disk now holds it; at a roster the core folds every conversation again.
 func (c *computer) hear(tid ledger.TID) {
 	b := c.book(tid)
 	if b == nil || !c.running || len(b.records) == 0 {
@@ -276,7 +276,7 @@ func (c *computer) hear(tid ledger.TID) {
 	}
 	for _, t := range c.books {
 		if t.family == ledger.Conversation && c.running && c.life == life {
-			c.hear(t.tid)
+			c.folded(t)
 		}
 	}
 }
