@@ -44,8 +44,9 @@ func (c InviteCode) LaneWordBits(joiner Device, n Nonces, inviters, joiners TID)
 	return wordBits(hashed("parley-lane-words/1\x00", c.Inviter[:], joiner[:], n.Challenge[:], n.Join[:], inviters[:], joiners[:]))
 }
 
-// LaneStatement is what a computer of each side signs to agree to a lane. The lane's ledger stands where the
-// statement of an added computer has a fleet; so neither signature can serve as the other.
-func LaneStatement(lane TID, invite Invite, inviter Device) []byte {
-	return JoinStatement(lane, invite, inviter)
+// LaneStatement is what a computer of one side signs for the lane-bind that a computer of the other side, the
+// binder, writes. The lane's ledger stands where the statement of an added computer has a fleet; so neither
+// signature can serve as the other.
+func LaneStatement(lane TID, invite Invite, binder Device) []byte {
+	return JoinStatement(lane, invite, binder)
 }

@@ -128,7 +128,7 @@ func (m *Mesh) acceptOn(ctx context.Context, p *pairing, code ledger.InviteCode,
 		return l, ErrOwnFleet
 	}
 	words := wordsOf(code.LaneWordBits(me, n, l.Fleet, m.c.Fleet))
-	err = m.agree(ctx, p, &l, code.Inviter, words, o)
+	err = m.agree(ctx, p, &l, words, o)
 	return l, err
 }
 
@@ -142,7 +142,7 @@ func (i *Invitation) meetLane(p *pairing, d ledger.Device, join plea, n ledger.N
 		return Paired{}, err
 	}
 	words := wordsOf(i.code.LaneWordBits(d, n, i.m.c.Fleet, l.Fleet))
-	if err := i.m.agree(i.ctx, p, &l, i.code.Inviter, words, *i.lane); err != nil {
+	if err := i.m.agree(i.ctx, p, &l, words, *i.lane); err != nil {
 		return Paired{}, err
 	}
 	return Paired{Device: d, Name: l.Name, Fleet: l.Fleet}, nil
@@ -151,13 +151,13 @@ func (i *Invitation) meetLane(p *pairing, d ledger.Device, join plea, n ledger.N
 // agree is the same at both ends: each asks its person and says the yes, and hears the other's meanwhile.
 // Neither end waits for the other's person before it asks its own. What both said is bound last, so that a
 // no at either end, or a connection that breaks off, leaves at most one end with a lane that nobody answers.
-func (m *Mesh) agree(ctx context.Context, p *pairing, l *LanePaired, inviter ledger.Device, words [4]string, o LaneOptions) error {
+func (m *Mesh) agree(ctx context.Context, p *pairing, l *LanePaired, words [4]string, o LaneOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, personMax)
 	defer cancel()
 	lane := ledger.LaneID(m.c.Fleet, l.Fleet)
 	said := make(chan error, 1)
 	asking := m.run(func() {
-		err := m.sayYes(ctx, p, l.Name, words, ledger.LaneStatement(lane, l.Invite, inviter), o)
+		err := m.sayYes(ctx, p, l.Name, words, ledger.LaneStatement(lane, l.Invite, l.Device), o)
 		if err != nil {
 			_ = p.s.CloseRead() // there is nothing to wait for any more
 		}
@@ -166,7 +166,7 @@ func (m *Mesh) agree(ctx context.Context, p *pairing, l *LanePaired, inviter led
 	if !asking {
 		return errors.New("the mesh has ended")
 	}
-	heard := p.hearYes(l, ledger.LaneStatement(lane, l.Invite, inviter))
+	heard := p.hearYes(l, ledger.LaneStatement(lane, l.Invite, m.c.Identity.Device()))
 	if heard != nil {
 		cancel() // nobody needs to answer any more
 	}

@@ -115,9 +115,10 @@ func TestTwoDevelopersPairWhenBothPersonsSayYes(t *testing.T) { // P3, P4
 	if len(a.bound) != 1 || len(b.bound) != 1 || got.Fleet != n.meshes[0].c.Fleet {
 		t.Fatalf("bound %d and %d times", len(a.bound), len(b.bound))
 	}
-	statement := ledger.LaneStatement(ledger.LaneID(n.meshes[0].c.Fleet, n.meshes[1].c.Fleet), in.code.ID(), a.id.Device())
+	lane := ledger.LaneID(n.meshes[0].c.Fleet, n.meshes[1].c.Fleet)
 	for i, l := range []LanePaired{a.bound[0], b.bound[0]} {
 		other := n.dev[1-i]
+		statement := ledger.LaneStatement(lane, in.code.ID(), n.ids[i].Device())
 		if l.Device != other.id.Device() || !ed25519.Verify(l.Device[:], statement, l.Accept[:]) || l.Invite != in.code.ID() {
 			t.Errorf("end %d bound %+v", i, l)
 		}
