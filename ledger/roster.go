@@ -183,7 +183,8 @@ func RekeyStatement(fleet TID, old, replacement Device) []byte {
 
 // LaneOn switches a lane on at the author's end, for the listed repositories.
 type LaneOn struct {
-	Repos []uint64 `cbor:"1,keyasint"` // GitHub's numeric ids, ascending
+	Repos []uint64 `cbor:"1,keyasint"`            // GitHub's numeric ids, ascending
+	After []ID     `cbor:"16,keyasint,omitempty"` // statements of this end that its author knew, ascending
 }
 
 // LaneOff switches it off at the author's end.
@@ -230,6 +231,14 @@ func (l *LaneOn) check(h *Header) error {
 	for i := range l.Repos {
 		if i > 0 && l.Repos[i-1] >= l.Repos[i] {
 			return errors.New("repositories are not strictly ascending")
+		}
+	}
+	if len(l.After) > AnswersMax {
+		return errors.New("earlier statements: at most 64")
+	}
+	for i := range l.After {
+		if i > 0 && !l.After[i-1].Less(l.After[i]) {
+			return errors.New("earlier statements are not strictly ascending")
 		}
 	}
 	return plain(h)

@@ -85,6 +85,7 @@ func samples() []sample {
 		{name: "lane-bind", header: rosterHeader(), content: &LaneBind{Fleet: TID(id("fleet")), Invite: Invite{4}, Accept: sig}},
 		{name: "lane-bind-named", header: rosterHeader(), content: &LaneBind{Fleet: TID(id("fleet")), Invite: Invite{4}, Accept: sig, Name: "maya"}},
 		{name: "on", header: laneHeader(), content: &LaneOn{Repos: []uint64{1, 7}}},
+		{name: "on-after", header: laneHeader(), content: &LaneOn{Repos: []uint64{7}, After: []ID{id("off")}}},
 		{name: "off", header: laneHeader(), content: &LaneOff{}},
 		{name: "who", header: laneHeader(), content: &Who{Nonce: [16]byte{1}}},
 		{name: "am", header: laneHeader(), content: &Am{Nonce: [16]byte{1}, Host: "github.com", User: 77, Login: "kim"}},

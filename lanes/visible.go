@@ -1,0 +1,131 @@
+package lanes
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// visible reports whether a lane may see a roster's records of a kind: who belongs to the fleet and which
+// computer is the main one. Names, lanes and kinds that are not known stay at home.
+func visible(k ledger.Kind) bool {
+	switch k {
+	case ledger.KindGenesis, ledger.KindAdd, ledger.KindRevoke, ledger.KindRekey, ledger.KindMainClaim, ledger.KindMainRelease:
+		return true
+	}
+	return false
+}
+
+// VisibleRoster is the part of a fleet's own roster that a lane may see, parents before children. Each record
+// is signed by itself, so it needs no other to be verified; [FoldVisible] reads the whole at the other end.
+func VisibleRoster(fleet ledger.TID, records []*ledger.Record) []*ledger.Record {
+	followed, _ := ledger.Follow(records)
+	return newFolding(fleet, followed).visible()
+}
+
+func (f *folding) visible() (out []*ledger.Record) {
+	for _, r := range f.records {
+		if visible(r.Kind) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// SetDigest sums up a set of records by their ids: equal digests mean equal sets.
+func SetDigest(records []*ledger.Record) ledger.Digest {
+	ids := make([]ledger.ID, 0, len(records))
+	for _, r := range records {
+		ids = append(ids, r.ID)
+	}
+	slices.SortFunc(ids, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	h := sha256.New()
+	for _, id := range slices.Compact(ids) {
+		h.Write(id[:])
+	}
+	return ledger.Digest(h.Sum(nil)[:16])
+}
+
+// FoldVisible computes another fleet's roster from the records that it shows through a lane: the same
+// computers, removals and claims as at home, without their names. A parent that is not shown is passed over;
+// every honest author names those that are shown itself ([Roster.Heads]).
+func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
+	f := loose(fleet, records)
+	f.settle()
+	return f.roster()
+}
+
+// loose places records whose chains have gaps where something is not shown.
+func loose(fleet ledger.TID, records []*ledger.Record) *folding {
+	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}, chained: map[ledger.ID]ledger.ID{}, shown: map[ledger.ID]bool{}}
+	rest := f.follow(records)
+	for _, r := range rest {
+		f.shown[r.ID] = true
+	}
+	f.placeAll(rest)
+	f.judge()
+	return f
+}
+
+// follow is what [ledger.Follow] is for whole chains: one record at each place, the one with the lower id, that
+// names its predecessor where that is shown.
+func (f *folding) follow(records []*ledger.Record) (out []*ledger.Record) {
+	all := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return !visible(r.Kind) || r.Ledger != f.fleet })
+	slices.SortFunc(all, func(a, b *ledger.Record) int {
+		return cmp.Or(a.Chain().Compare(b.Chain()), cmp.Compare(a.Seq, b.Seq), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, r := range all {
+		if len(out) > 0 {
+			last := out[len(out)-1]
+			if last.Chain() == r.Chain() {
+				if last.Seq == r.Seq || last.Lam >= r.Lam || last.Seq+1 == r.Seq && last.ID != r.Prev {
+					continue
+				}
+				f.chained[r.ID] = last.ID
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// frontier is what a new record of the fleet names as its parents: every record that nothing follows yet, and
+// every shown one that no shown one follows, so that what a lane sees holds together without the rest. When
+// there are more than a record may name, the shown ones and the latest go first.
+func (f *folding) frontier() []ledger.ID {
+	shown := loose(f.fleet, f.visible()).tips()
+	all := shown
+	for _, r := range f.tips() {
+		if !slices.Contains(shown, r) {
+			all = append(all, r)
+		}
+	}
+	var out []ledger.ID
+	for _, r := range all[:min(len(all), ledger.DepsMax)] {
+		out = append(out, r.ID)
+	}
+	slices.SortFunc(out, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	return out
+}
+
+// tips are the placed records that no placed record follows, the latest first.
+func (f *folding) tips() (out []*ledger.Record) {
+	parent := map[ledger.ID]bool{}
+	for _, r := range f.records {
+		for id := range f.before[r.ID] {
+			parent[id] = true
+		}
+	}
+	for _, r := range f.records {
+		if !parent[r.ID] {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b *ledger.Record) int {
+		return cmp.Or(cmp.Compare(b.Lam, a.Lam), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	return out
+}
