@@ -35,6 +35,11 @@ func (f *folding) visible() (out []*ledger.Record) {
 	return out
 }
 
+// VisibleKinds are the records of another developer's roster that are kept: those of kinds that a lane may see.
+func VisibleKinds(records []*ledger.Record) []*ledger.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return !visible(r.Kind) })
+}
+
 // SetDigest sums up a set of records by their ids: equal digests mean equal sets.
 func SetDigest(records []*ledger.Record) ledger.Digest {
 	ids := make([]ledger.ID, 0, len(records))

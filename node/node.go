@@ -53,6 +53,7 @@ type Node struct {
 	persons  *presence.Verifier
 	invites  invitations
 	roster   members
+	lanes    laneBook
 	inputs   chan core.Input
 	calls    chan call
 	heard    heardSet
@@ -184,6 +185,7 @@ func (n *Node) restore() error {
 	}
 	n.core.Restore(values, heard, n.wall())
 	n.roster.set(n.core.Roster())
+	n.refoldLanes()
 	return nil
 }
 
