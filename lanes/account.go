@@ -57,6 +57,14 @@ func (l Lane) Question() *ledger.Who {
 // Asked reports whether this end has asked.
 func (l Lane) Asked() bool { return len(l.asked) > 0 }
 
+// Said lists the accounts that this end's computers answered with.
+func (l Lane) Said() (out []Account) {
+	for _, a := range l.answers {
+		out = append(out, a.account)
+	}
+	return out
+}
+
 // Answer is what a computer of this end has to answer, given the account that its own gh is signed in as: the
 // first answer to a question, and again only when the account of the computer that answered has changed. Nil:
 // nothing. One computer answers for the fleet; another only once that one was removed.

@@ -37,6 +37,7 @@ type Lane struct {
 	Notes     []Noted  // notes of both ends, in order of their logical time
 
 	own, peer  Roster
+	last       ledger.ID        // of this end's records
 	statements []*ledger.Record // ours: on and off, by logical time
 	asked      [][16]byte       // our questions
 	questions  [][16]byte       // theirs
@@ -74,6 +75,9 @@ func FoldLane(own, peer Roster, records []*ledger.Record) Lane {
 		case peer.Ever(r.Device):
 			theirs = append(theirs, r)
 		}
+	}
+	if n := len(ours); n > 0 {
+		l.last = ours[n-1].ID
 	}
 	l.Ours, l.statements = fold(own, ours)
 	l.Theirs, _ = fold(peer, theirs)
@@ -172,12 +176,13 @@ func (l Lane) SwitchOn(repositories []uint64) *ledger.LaneOn {
 	return out
 }
 
-// After is what the logical time of a new statement of this end follows.
+// After is what the logical time of a new record of this end follows: the last of its own. The other end's times
+// are not followed, so that no word of theirs can use up what is left of it.
 func (l Lane) After() []ledger.ID {
-	if n := len(l.statements); n > 0 {
-		return []ledger.ID{l.statements[n-1].ID}
+	if l.last == (ledger.ID{}) {
+		return nil
 	}
-	return nil
+	return []ledger.ID{l.last}
 }
 
 func (l *Lane) hearNotes(followed []*ledger.Record) {

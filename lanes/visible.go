@@ -59,6 +59,7 @@ func SetDigest(records []*ledger.Record) ledger.Digest {
 // every honest author names those that are shown itself ([Roster.Heads]).
 func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
 	f := loose(fleet, records)
+	f.judge()
 	f.settle()
 	return f.roster()
 }
@@ -71,7 +72,6 @@ func loose(fleet ledger.TID, records []*ledger.Record) *folding {
 		f.shown[r.ID] = true
 	}
 	f.placeAll(rest)
-	f.judge()
 	return f
 }
 
