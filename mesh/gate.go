@@ -24,6 +24,7 @@ type gate struct {
 	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
 	open    bool             // an invitation is open
 	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	refused *Counters
 }
 
 func newGate() *gate {
@@ -128,6 +129,7 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 		return true
 	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
+		g.refused.Count(RefusedStranger)
 		return false
 	}
 	g.guests[p] = true

@@ -110,6 +110,7 @@ type Mesh struct {
 	inbox   chan *ledger.Record
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
+	refused Counters
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
@@ -160,6 +161,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.gate.refused = &m.refused
 	var err error
 	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
 		m.cancel()
@@ -306,7 +308,8 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 	return func(s network.Stream) {
 		d, ok := deviceOf(s.Conn().RemotePeer())
 		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
-			_ = s.Reset() // a stranger's stream
+			m.refused.Count(RefusedStranger)
+			_ = s.Reset()
 			return
 		}
 		if !m.run(func() { handle(s, d) }) {

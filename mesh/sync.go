@@ -134,6 +134,7 @@ func (m *Mesh) catchUpOnce(d ledger.Device) {
 // answerSync answers a peer's exchange, unless it has begun too many: then it is told so at once.
 func (m *Mesh) answerSync(s network.Stream, d ledger.Device) {
 	if !m.comes(d) {
+		m.refused.Count(RefusedBusy)
 		err := errors.Join(s.SetDeadline(time.Now().Add(ioTimeout)), ledger.WriteFrame(s, &ledger.Bye{Code: ledger.ByeBusy}), s.Close())
 		if err != nil {
 			_ = s.Reset() // it is not listening
@@ -169,6 +170,7 @@ func (m *Mesh) goes(d ledger.Device) {
 func (m *Mesh) end(x *exchange, err error) {
 	if err != nil {
 		_ = x.s.Reset()
+		m.countFault(err)
 		m.c.Logger.Debug("catch up", "device", x.with.String(), "error", err)
 	} else {
 		_ = x.s.Close() // everything was read
