@@ -184,9 +184,9 @@ type exchange struct {
 	s        network.Stream
 	r        *bufio.Reader
 	with     ledger.Device
-	mine     []ledger.Listing // ascending
-	sum      ledger.Digest    // over mine
-	stages   bool             // the peer compares by stages too
+	mine     []ledger.Listing             // ascending
+	sum      ledger.Digest                // over mine
+	stages   bool                         // the peer compares by stages too
 	said     map[ledger.TID][]ledger.Head // how far this side said that it holds; the writing half's
 	received int
 }
