@@ -68,6 +68,7 @@ func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
 func loose(fleet ledger.TID, records []*ledger.Record) *folding {
 	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}, chained: map[ledger.ID]ledger.ID{}, shown: map[ledger.ID]bool{}}
 	rest := f.follow(records)
+	f.recovery = recoveryOf(rest)
 	for _, r := range rest {
 		f.shown[r.ID] = true
 	}

@@ -25,6 +25,7 @@ type gate struct {
 	hosts   map[peer.ID]int  // strangers whose invitation this computer follows
 	open    bool             // an invitation is open
 	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	refused *Counters
 }
 
 func newGate() *gate {
@@ -147,6 +148,7 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 		return true
 	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
+		g.refused.Count(RefusedStranger)
 		return false
 	}
 	g.guests[p] = true
