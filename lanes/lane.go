@@ -10,12 +10,13 @@ import (
 )
 
 // Bind is a pairing with another developer's fleet, as a computer of this fleet wrote it down. It counts when a
-// computer of that fleet has signed [ledger.JoinStatement] over this fleet, the invitation and the author's key.
+// computer of that fleet has signed [ledger.LaneStatement] over the lane, the invitation and the author's key.
 type Bind struct {
 	Fleet  ledger.TID
 	Invite ledger.Invite
 	Device ledger.Device // the author
 	Accept ledger.Signature
+	Name   string // what the other developer is called here; "" when nothing was said
 }
 
 // Switch is what one end of a lane last said.
@@ -95,7 +96,7 @@ func (r Roster) boundTo(peer Roster) bool {
 		if b.Fleet != peer.Fleet {
 			continue
 		}
-		said := ledger.JoinStatement(r.Fleet, b.Invite, b.Device)
+		said := ledger.LaneStatement(ledger.LaneID(r.Fleet, peer.Fleet), b.Invite, b.Device)
 		for _, m := range peer.Members {
 			if ed25519.Verify(m.Device[:], said, b.Accept[:]) {
 				return true

@@ -35,6 +35,11 @@ func (f *folding) visible() (out []*ledger.Record) {
 	return out
 }
 
+// VisibleKinds are the records of another developer's roster that are kept: those of kinds that a lane may see.
+func VisibleKinds(records []*ledger.Record) []*ledger.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return !visible(r.Kind) })
+}
+
 // SetDigest sums up a set of records by their ids: equal digests mean equal sets.
 func SetDigest(records []*ledger.Record) ledger.Digest {
 	ids := make([]ledger.ID, 0, len(records))
@@ -63,6 +68,7 @@ func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
 func loose(fleet ledger.TID, records []*ledger.Record) *folding {
 	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}, chained: map[ledger.ID]ledger.ID{}, shown: map[ledger.ID]bool{}}
 	rest := f.follow(records)
+	f.recovery = recoveryOf(rest)
 	for _, r := range rest {
 		f.shown[r.ID] = true
 	}

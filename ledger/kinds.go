@@ -63,7 +63,7 @@ var forms = [...]form{
 	{KindRekey, Roster, through(3), func() Body { return new(Rekey) }},
 	{KindMainClaim, Roster, through(2), func() Body { return new(MainClaim) }},
 	{KindMainRelease, Roster, 0, func() Body { return new(MainRelease) }},
-	{KindLaneBind, Roster, through(3), func() Body { return new(LaneBind) }},
+	{KindLaneBind, Roster, through(3) | 1<<16, func() Body { return new(LaneBind) }},
 	{KindLaneOn, Lane, through(1) | 1<<16, func() Body { return new(LaneOn) }},
 	{KindLaneOff, Lane, 0, func() Body { return new(LaneOff) }},
 	{KindWho, Lane, through(1), func() Body { return new(Who) }},

@@ -62,7 +62,8 @@ type MainRelease struct{}
 type LaneBind struct {
 	Fleet  TID       `cbor:"1,keyasint"`
 	Invite Invite    `cbor:"2,keyasint"`
-	Accept Signature `cbor:"3,keyasint"`
+	Accept Signature `cbor:"3,keyasint"`            // a computer's of the other fleet, over [LaneStatement]
+	Name   string    `cbor:"16,keyasint,omitempty"` // what the other developer is called here, at most 64 bytes
 }
 
 // Kind is [KindGenesis].
@@ -151,7 +152,12 @@ func (*MainRelease) check(h *Header) error {
 	return plain(&h2)
 }
 
-func (*LaneBind) check(h *Header) error { return plain(h) }
+func (l *LaneBind) check(h *Header) error {
+	if len(l.Name) > 64 {
+		return errors.New("name: want at most 64 bytes")
+	}
+	return plain(h)
+}
 
 // plain checks that a record outside a conversation uses no conversation references.
 func plain(h *Header) error {

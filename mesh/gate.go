@@ -22,12 +22,14 @@ type gate struct {
 	allowed map[peer.ID]bool
 	dialled map[peer.ID]int  // dials of this package that run
 	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
+	hosts   map[peer.ID]int  // strangers whose invitation this computer follows
 	open    bool             // an invitation is open
 	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	refused *Counters
 }
 
 func newGate() *gate {
-	return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}}
+	return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, hosts: map[peer.ID]int{}}
 }
 
 // set replaces the members and reports who was removed, and whether anything changed.
@@ -50,11 +52,25 @@ func (g *gate) member(p peer.ID) bool {
 	return g.allowed[p]
 }
 
-// guest reports whether a stranger came in by an invitation that is still open.
+// guest reports whether a stranger came in by an invitation that is still open, or is the one who invited here.
 func (g *gate) guest(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.open && g.guests[p]
+	return g.open && g.guests[p] || g.hosts[p] > 0
+}
+
+// visit allows to dial a stranger who invited, until done is called.
+func (g *gate) visit(p peer.ID) (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hosts[p]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.hosts[p]--; g.hosts[p] == 0 {
+			delete(g.hosts, p)
+		}
+	}
 }
 
 // admitGuests opens the gate to strangers.
@@ -111,11 +127,15 @@ func (g *gate) dial(p peer.ID) (done func()) {
 func (g *gate) InterceptPeerDial(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.all || g.allowed[p] && g.dialled[p] > 0
+	return g.all || g.allowed[p] && g.dialled[p] > 0 || g.hosts[p] > 0
 }
 
 // InterceptAddrDial refuses to dial strangers.
-func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool { return g.all || g.member(p) }
+func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.all || g.allowed[p] || g.hosts[p] > 0
+}
 
 // InterceptAccept knows no peer yet.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
@@ -124,10 +144,11 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.all || g.allowed[p] {
+	if g.all || g.allowed[p] || dir == network.DirOutbound && g.hosts[p] > 0 {
 		return true
 	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
+		g.refused.Count(RefusedStranger)
 		return false
 	}
 	g.guests[p] = true

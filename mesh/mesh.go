@@ -28,7 +28,7 @@ type Book interface {
 	// Receive stores records of one ledger family, parsed and with verified signatures, durably. An
 	// error ends the exchange that brought them.
 	Receive(ctx context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error
-	// Visible lists the ledgers that a peer may see.
+	// Visible lists the ledgers that a peer may see, ascending.
 	Visible(peer ledger.Device) []ledger.Listing
 	// Heads is how far a ledger is held, read at that moment.
 	Heads(tid ledger.TID) ([]ledger.Head, error)
@@ -57,7 +57,10 @@ type Config struct {
 	Listen   []string // multiaddresses
 	Book     Book
 	Peers    func() []Peer // the other members
-	Made     func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	// Open lists the threads that are not closed: catch-up brings them first. It is called from several
+	// goroutines; nil is none.
+	Open func() []ledger.TID
+	Made func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
 	// Pressed takes what a person pressed on another member of the fleet; the words of an error are shown
 	// to that person. It is called from several goroutines; nil refuses.
 	Pressed     func(ctx context.Context, from ledger.Device, p ledger.Press) error
@@ -110,6 +113,7 @@ type Mesh struct {
 	inbox   chan *ledger.Record
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
+	refused Counters
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
@@ -160,6 +164,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.gate.refused = &m.refused
 	var err error
 	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
 		m.cancel()
@@ -306,7 +311,8 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 	return func(s network.Stream) {
 		d, ok := deviceOf(s.Conn().RemotePeer())
 		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
-			_ = s.Reset() // a stranger's stream
+			m.refused.Count(RefusedStranger)
+			_ = s.Reset()
 			return
 		}
 		if !m.run(func() { handle(s, d) }) {

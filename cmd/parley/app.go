@@ -97,6 +97,7 @@ func texts(args []string) []any {
 // groups explains the verbs that have others below them.
 var groups = map[string]string{
 	"main":   "switch the main computer's role",
+	"lane":   "pair with another developer, and switch that on and off",
 	"thread": "look into a conversation",
 	"kept":   "look at what was taken out of your checkouts",
 	"op":     "look at what parley did to your files, and take it back",
@@ -227,7 +228,9 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		panic("parley: the verb " + v.Name + " has no command")
+		if !a.fillLane(v, c) {
+			panic("parley: the verb " + v.Name + " has no command")
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func (s *Server) answers(verb string) answer {
 	case "invite cancel":
 		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
 	}
+	if a := s.laneAnswers(verb); a != nil {
+		return a
+	}
 	panic("api: the verb " + verb + " has no answer")
 }
 

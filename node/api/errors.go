@@ -47,6 +47,8 @@ var (
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
+	ErrNoLane        = errors.New("there is no such lane")
+	ErrCode          = errors.New("the code does not serve")
 	ErrNotMain       = errors.New("this is not the main computer")
 	ErrContested     = errors.New("two computers claim to be the main computer")
 	ErrClosed        = errors.New("the conversation is closed")
@@ -100,6 +102,8 @@ var faults = []struct {
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
+	{ErrNoLane, "no-such-lane", http.StatusNotFound, ExitError, "run parley lane list"},
+	{ErrCode, "code", http.StatusBadRequest, ExitError, "ask for another code: run parley lane invite at the other end"},
 	{ErrNotMain, "not-main", http.StatusConflict, ExitError, "run parley main on, if this is the computer that publishes"},
 	{ErrContested, "contested", http.StatusConflict, ExitError, "run parley main off on one of them"},
 	{ErrClosed, "closed", http.StatusConflict, ExitError, "run parley threads"},

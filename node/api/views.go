@@ -24,11 +24,20 @@ type Status struct {
 	Main            MainComputer     `json:"main"`
 	Peers           List[Peer]       `json:"peers"` // the other computers, by name
 	Repositories    List[Repository] `json:"repositories"`
+	Lanes           List[Lane]       `json:"lanes"`
+	Teammates       bool             `json:"teammates"` // the switch [Teammates]
 	ThreadsOpen     int              `json:"threads_open"`
 	Cards           int              `json:"cards"`
 	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
 	TimersShortened bool             `json:"timers_shortened"` // deadlines are not those of the contract (D-32)
 	Waiting         List[string]     `json:"waiting"`          // what is waited for, one sentence each
+	Refused         List[Refused]    `json:"refused"`          // by the mesh since the node started, by reason; [] without a node
+}
+
+// Refused counts what the mesh refused for one reason (S18).
+type Refused struct {
+	Why   string `json:"why"`
+	Times uint64 `json:"times"`
 }
 
 // Computer is the one that was asked.
@@ -210,6 +219,7 @@ type InviteState struct {
 	Name  string    `json:"name"`  // of the computer that asks or has joined
 	Words [4]string `json:"words"` // of the computer that asks; the same on its screen
 	Text  string    `json:"text"`  // why it failed
+	Lane  bool      `json:"lane"`  // another developer, and no computer of one's own
 }
 
 // The states of an invitation. Joined and failed are last.

@@ -1,0 +1,82 @@
+package mesh
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Refusal is why something that a peer did or sent was refused.
+type Refusal uint8
+
+// The reasons, in the order in which they are shown. A new one has a word in words and comes before the end.
+const (
+	RefusedStranger  Refusal = iota // a connection or stream of a key that is no member
+	RefusedMalformed                // bytes that are no record or no frame
+	RefusedSignature                // a signature that does not verify
+	RefusedFamily                   // a record of another family than its ledger's
+	RefusedUnknown                  // a record whose author is not known, and that could not be set aside
+	RefusedRate                     // gossip beyond a peer's rate
+	RefusedBusy                     // an exchange beyond those that a peer may have begun
+	RefusedProtocol                 // an exchange that broke another rule of its protocol
+	RefusedForgotten                // a record of a closed thread that was pruned, which changes nothing
+	refusals
+)
+
+var refusalWords = [refusals]string{
+	RefusedStranger: "stranger", RefusedMalformed: "malformed", RefusedSignature: "signature", RefusedFamily: "family",
+	RefusedUnknown: "unknown-author", RefusedRate: "rate", RefusedBusy: "busy", RefusedProtocol: "protocol",
+	RefusedForgotten: "forgotten",
+}
+
+// String is the word under which it is counted in the status and the metrics.
+func (r Refusal) String() string { return refusalWords[r] }
+
+// Counters counts refusals by reason since the process began. The zero value counts from zero; one that is
+// nil counts nothing. Its methods may be called from many goroutines.
+type Counters struct{ n [refusals]atomic.Uint64 }
+
+// Count counts one refusal.
+func (c *Counters) Count(r Refusal) { c.Add(r, 1) }
+
+// Add counts several.
+func (c *Counters) Add(r Refusal, n int) {
+	if c != nil && n > 0 {
+		c.n[r].Add(uint64(n))
+	}
+}
+
+// Refused is how often something was refused for one reason.
+type Refused struct {
+	Why   string // the reason's word
+	Times uint64
+}
+
+// All is every reason's count, zeros included, in a fixed order.
+func (c *Counters) All() []Refused {
+	out := make([]Refused, refusals)
+	for r := range refusals {
+		out[r] = Refused{Why: r.String(), Times: c.n[r].Load()}
+	}
+	return out
+}
+
+var errFamily = errors.New("a record of another family than its ledger's")
+
+// countFault counts what was wrong with an exchange, if the peer was.
+func (m *Mesh) countFault(err error) {
+	switch {
+	case errors.Is(err, errFamily):
+		m.refused.Count(RefusedFamily)
+	case errors.Is(err, ledger.ErrSignature):
+		m.refused.Count(RefusedSignature)
+	case errors.Is(err, ledger.ErrMalformed), errors.Is(err, ledger.ErrFrame), errors.Is(err, ledger.ErrTooLarge):
+		m.refused.Count(RefusedMalformed)
+	case errors.Is(err, errPeer):
+		m.refused.Count(RefusedProtocol)
+	}
+}
+
+// Refused counts what was refused since the mesh started (S18).
+func (m *Mesh) Refused() []Refused { return m.refused.All() }
