@@ -28,13 +28,13 @@ func (m *Mesh) joinGossip() error {
 	params := pubsub.DefaultGossipSubParams()
 	params.HeartbeatInterval = m.c.Heartbeat
 	topic := topicOf(m.c.Fleet)
-	ps, err := pubsub.NewGossipSub(m.ctx, m.host,
+	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
 		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
-		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))
+		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
