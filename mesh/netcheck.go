@@ -145,6 +145,11 @@ func (m *Mesh) noteConns(c *Netcheck) {
 		if circuit(a) || pathOf(a) == PathLAN {
 			continue
 		}
+		if ip, err := manet.ToIP(a); err == nil && ip.To4() != nil {
+			c.IPv4 = Works
+		} else if err == nil {
+			c.IPv6 = Works
+		}
 		switch transportOf(a) {
 		case "quic":
 			c.UDP = Works

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -13,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/autonatv2"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	ma "github.com/multiformats/go-multiaddr"
+	"github.com/multiformats/go-multistream"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -33,7 +35,7 @@ const (
 // punchAfter is when hole punching is tried again over a connection that is still relayed; the last is
 // repeated. libp2p tries once, when the connection is made, and a moment too early if the other side does not
 // know its own address yet.
-var punchAfter = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+var punchAfter = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
 // reachOut starts what the configuration asks for beyond known addresses.
 func (m *Mesh) reachOut() error {
@@ -173,11 +175,66 @@ func (m *Mesh) moved() {
 	}
 	for _, s := range m.Peers() {
 		if s.Connected {
-			m.run(func() { m.askWhere(s.Device) })
+			m.run(func() {
+				m.prove(s.Device)
+				m.askWhere(s.Device)
+			})
 		}
 	}
 	m.reserveNow()
 	m.dialNow()
+}
+
+// proofTime is how long a connection may take to show that it still works.
+const proofTime = 3 * time.Second
+
+// prove sends something over each connection to a member, and closes those by which nothing comes back. The
+// transport itself would notice after half a minute, nobody would look for another way before that, and gossip
+// would go on talking into the dead one.
+func (m *Mesh) prove(d ledger.Device) {
+	id, err := peerOf(d)
+	if err != nil {
+		return
+	}
+	var work sync.WaitGroup
+	for _, c := range m.host.Network().ConnsToPeer(id) {
+		work.Go(func() {
+			if err := m.proveOne(c); err != nil && m.ctx.Err() == nil {
+				_ = c.Close() // it is of no use
+				m.dialNow()
+			}
+		})
+	}
+	work.Wait()
+}
+
+func (m *Mesh) proveOne(c network.Conn) error {
+	ctx, cancel := context.WithTimeout(reachable(m.ctx), proofTime)
+	defer cancel()
+	s, err := c.NewStream(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
+	defer stop()
+	if err := s.SetProtocol(pingProtocol); err != nil {
+		return errors.Join(err, s.Reset())
+	}
+	if err := multistream.SelectProtoOrFail(pingProtocol, s); err != nil {
+		return errors.Join(err, s.Reset())
+	}
+	_, err = m.trip(s)
+	return errors.Join(err, s.CloseWrite(), s.CloseRead())
+}
+
+// proveAll does so with everybody: after a sleep, connections look open that the others gave up long ago.
+func (m *Mesh) proveAll() {
+	for _, s := range m.Peers() {
+		if s.Connected {
+			m.run(func() { m.prove(s.Device) })
+		}
+	}
+	m.reserveNow()
 }
 
 // asksToBeDialled reports whether a member was asked to dial back, and has not answered yet.

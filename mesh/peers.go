@@ -56,7 +56,7 @@ func (m *Mesh) connected(conn network.Conn) {
 	m.mu.Unlock()
 	m.wayTo(p, d)
 	if m.c.Reach.Circuits {
-		m.bend(conn)
+		m.bend(conn, d)
 	}
 	if !first {
 		return
@@ -65,14 +65,20 @@ func (m *Mesh) connected(conn network.Conn) {
 }
 
 // bend looks for a way past a relay, and leaves the relay once there is one.
-func (m *Mesh) bend(conn network.Conn) {
+func (m *Mesh) bend(conn network.Conn, d ledger.Device) {
 	switch {
 	case !circuit(conn.RemoteMultiaddr()):
 		if conns := m.host.Network().ConnsToPeer(conn.RemotePeer()); len(conns) > 1 {
-			m.run(func() { m.part(conn.RemotePeer()) })
+			m.run(func() {
+				m.prove(d)
+				m.part(conn.RemotePeer())
+			})
 		}
 	case conn.Stat().Direction == network.DirInbound:
-		m.run(func() { m.straighten(conn) })
+		m.run(func() {
+			m.prove(d) // who comes by a relay may have left the place to which a direct connection leads
+			m.straighten(conn)
+		})
 	}
 }
 
@@ -149,6 +155,11 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	}
 	if m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
 		m.wayTo(conn.RemotePeer(), d)
+		m.run(func() {
+			if m.pause(2*m.c.Heartbeat) == nil {
+				m.catchUp(d) // what gossip said on the way that has ended may have reached nobody
+			}
+		})
 		return
 	}
 	m.gate.connected(conn.RemotePeer(), false)
@@ -223,16 +234,22 @@ func (m *Mesh) dialNow() {
 	}
 }
 
-// keepDialling dials every absent member again and again.
+// keepDialling dials every absent member again and again. A wall clock that went on while this process stood
+// still is a sleep.
 func (m *Mesh) keepDialling() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	last, wall := time.Now(), m.c.Wall()
 	for {
 		select {
 		case <-timer.C:
 		case <-m.redial:
 		case <-m.ctx.Done():
 			return
+		}
+		slept := m.c.Wall().Sub(wall) - time.Since(last)
+		if last, wall = time.Now(), m.c.Wall(); slept > redialEvery {
+			m.proveAll()
 		}
 		m.dialAll()
 		timer.Reset(redialEvery)
