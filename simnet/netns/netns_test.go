@@ -1,7 +1,6 @@
 package netns_test
 
 import (
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -66,7 +65,7 @@ func (i *internet) computer(s *netns.Space, seed byte, relays ...string) *netns.
 // row prints one line of the table in DESIGN.md.
 func row(t *testing.T, way netns.Way, connected, spread time.Duration) {
 	t.Helper()
-	t.Log(fmt.Sprintf("| %s | %s | %s | %.1f s | %.0f ms |", t.Name(), way.Path, way.Transport, connected.Seconds(), float64(spread.Microseconds())/1000))
+	t.Logf("| %s | %s | %s | %.1f s | %.0f ms |", t.Name(), way.Path, way.Transport, connected.Seconds(), float64(spread.Microseconds())/1000)
 }
 
 // spread is how long a record of one takes until the other holds it.
