@@ -51,6 +51,7 @@ var layers = []layer{
 	{
 		packages: "node/internal/worktree", module: deciders,
 		library: []string{"github.com/go-git/go-billy", "github.com/go-git/go-git", "golang.org/x/sys"},
+		tests:   []string{"github.com/hanwen/go-fuse"},
 	},
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
