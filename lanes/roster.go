@@ -21,6 +21,7 @@ type Member struct {
 	Name    string // what people call it; a short form of the key when none was given
 	Revoked bool
 	Cut     []ledger.Cut // how far its chains still count once removed
+	AddedBy ledger.Device
 }
 
 // Claim is one live claim of the main-computer role.
@@ -51,11 +52,13 @@ func (r Role) String() string {
 type Roster struct {
 	Fleet   ledger.TID
 	Founder ledger.Device
-	Members []Member // ascending by device, removed ones included
-	Live    []Claim  // ascending by device, then id
-	Heads   []ledger.ID
-	Lam     uint64 // highest logical time seen
-	claims  map[ledger.ID]Claim
+	// Recovery is the key whose removals beat all others; zero in a fleet without one.
+	Recovery ledger.Device
+	Members  []Member // ascending by device, removed ones included
+	Live     []Claim  // ascending by device, then id
+	Heads    []ledger.ID
+	Lam      uint64 // highest logical time seen
+	claims   map[ledger.ID]Claim
 }
 
 // Fold computes a fleet's roster from the records of its ledger.
@@ -72,15 +75,16 @@ func Fold(fleet ledger.TID, records []*ledger.Record) Roster {
 
 // folding is the work in progress of one fold.
 type folding struct {
-	fleet   ledger.TID
-	records []*ledger.Record // complete ones, parents before children
-	before  map[ledger.ID]map[ledger.ID]bool
-	void    map[ledger.ID]bool
-	valid   map[ledger.ID]bool
+	fleet    ledger.TID
+	recovery ledger.Device
+	records  []*ledger.Record // complete ones, parents before children
+	before   map[ledger.ID]map[ledger.ID]bool
+	void     map[ledger.ID]bool
+	valid    map[ledger.ID]bool
 }
 
 func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
-	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}}
+	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
 	rest := slices.Clone(followed)
 	slices.SortFunc(rest, func(a, b *ledger.Record) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	for placed := true; placed; {
@@ -131,6 +135,9 @@ func (f *folding) permitted(r *ledger.Record) bool {
 	if _, ok := r.Content.(*ledger.Genesis); ok {
 		return r.Ledger == f.fleet
 	}
+	if r.Device == f.recovery {
+		return f.recovers(r)
+	}
 	member := false
 	for _, a := range f.records {
 		if !f.before[r.ID][a.ID] || !f.valid[a.ID] {
@@ -138,7 +145,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 		}
 		switch c := a.Content.(type) {
 		case *ledger.Genesis:
-			member = member || a.Device == r.Device || c.Recovery == r.Device && r.Kind == ledger.KindRevoke
+			member = member || a.Device == r.Device
 		case *ledger.Add:
 			member = member || c.Device == r.Device
 		case *ledger.Revoke:
@@ -154,7 +161,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 func (f *folding) sound(r *ledger.Record) bool {
 	switch c := r.Content.(type) {
 	case *ledger.Add:
-		return ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
+		return c.Device != f.recovery && ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
 	case *ledger.MainRelease:
 		for _, claim := range f.records {
 			if claim.ID == r.Re[0] {
@@ -167,16 +174,17 @@ func (f *folding) sound(r *ledger.Record) bool {
 }
 
 // voidBesideRevocations applies strong removal once and reports whether it changed anything: what a
-// removed computer wrote that the removal did not know of is void, except its own removals of others.
+// removed computer wrote that the removal did not know of is void, except its own removals of others; those
+// are void too where the recovery key removes it.
 func (f *folding) voidBesideRevocations() bool {
 	void := map[ledger.ID]bool{}
 	for _, v := range f.records {
 		revoke, ok := v.Content.(*ledger.Revoke)
-		if !ok || !f.valid[v.ID] {
+		if !ok || !f.valid[v.ID] || revoke.Device == f.recovery {
 			continue
 		}
 		for _, r := range f.records {
-			mutual := r.Kind == ledger.KindRevoke && !f.before[r.ID][v.ID]
+			mutual := r.Kind == ledger.KindRevoke && !f.before[r.ID][v.ID] && v.Device != f.recovery
 			if r.Device == revoke.Device && !f.before[v.ID][r.ID] && !mutual {
 				void[r.ID] = true
 			}
@@ -195,7 +203,7 @@ func (f *folding) voidBesideRevocations() bool {
 }
 
 func (f *folding) roster() Roster {
-	out := Roster{Fleet: f.fleet, claims: map[ledger.ID]Claim{}}
+	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}}
 	names := map[ledger.Device]*ledger.Record{}
 	gone := map[ledger.ID]bool{}
 	parent := map[ledger.ID]bool{}
@@ -210,9 +218,9 @@ func (f *folding) roster() Roster {
 		switch c := r.Content.(type) {
 		case *ledger.Genesis:
 			out.Founder = r.Device
-			out.admit(r.Device)
+			out.admit(r.Device, r.Device)
 		case *ledger.Add:
-			out.admit(c.Device)
+			out.admit(c.Device, r.Device)
 		case *ledger.Name:
 			if old := names[c.Device]; old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID) {
 				names[c.Device] = r
@@ -271,9 +279,9 @@ func (r *Roster) find(d ledger.Device) (int, bool) {
 	})
 }
 
-func (r *Roster) admit(d ledger.Device) {
+func (r *Roster) admit(d, by ledger.Device) {
 	if i, found := r.find(d); !found {
-		r.Members = slices.Insert(r.Members, i, Member{Device: d})
+		r.Members = slices.Insert(r.Members, i, Member{Device: d, AddedBy: by})
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // bounded is libp2p's resource manager with these limits. What it refuses is counted.
-func bounded(r *refusals) (network.ResourceManager, error) {
+func bounded(r *Counters) (network.ResourceManager, error) {
 	scaling := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&scaling)
 	small := rcmgr.ResourceLimits{Streams: exchangesMax, StreamsInbound: exchangesMax, StreamsOutbound: exchangesMax}
@@ -57,33 +57,33 @@ func bounded(r *refusals) (network.ResourceManager, error) {
 }
 
 // blocking counts what the resource manager refuses, and nothing of what it allows.
-type blocking struct{ r *refusals }
+type blocking struct{ r *Counters }
 
 var _ rcmgr.MetricsReporter = blocking{}
 
 // BlockConn counts a connection too many.
-func (b blocking) BlockConn(network.Direction, bool) { b.r.add(RefusedResource, "") }
+func (b blocking) BlockConn(network.Direction, bool) { b.r.Count(RefusedResources) }
 
 // BlockStream counts a stream too many.
-func (b blocking) BlockStream(p peer.ID, _ network.Direction) { b.r.add(RefusedResource, p) }
+func (b blocking) BlockStream(p peer.ID, _ network.Direction) { b.r.countBy(RefusedResources, p) }
 
 // BlockPeer counts a peer with too many connections.
-func (b blocking) BlockPeer(p peer.ID) { b.r.add(RefusedResource, p) }
+func (b blocking) BlockPeer(p peer.ID) { b.r.countBy(RefusedResources, p) }
 
 // BlockProtocol counts a protocol with too many streams.
-func (b blocking) BlockProtocol(protocol.ID) { b.r.add(RefusedResource, "") }
+func (b blocking) BlockProtocol(protocol.ID) { b.r.Count(RefusedResources) }
 
 // BlockProtocolPeer counts a peer with too many streams of one protocol.
-func (b blocking) BlockProtocolPeer(_ protocol.ID, p peer.ID) { b.r.add(RefusedResource, p) }
+func (b blocking) BlockProtocolPeer(_ protocol.ID, p peer.ID) { b.r.countBy(RefusedResources, p) }
 
 // BlockService counts a service with too many streams.
-func (b blocking) BlockService(string) { b.r.add(RefusedResource, "") }
+func (b blocking) BlockService(string) { b.r.Count(RefusedResources) }
 
 // BlockServicePeer counts a peer with too many streams of one service.
-func (b blocking) BlockServicePeer(_ string, p peer.ID) { b.r.add(RefusedResource, p) }
+func (b blocking) BlockServicePeer(_ string, p peer.ID) { b.r.countBy(RefusedResources, p) }
 
 // BlockMemory counts memory that was not given.
-func (b blocking) BlockMemory(int) { b.r.add(RefusedResource, "") }
+func (b blocking) BlockMemory(int) { b.r.Count(RefusedResources) }
 
 // AllowConn is not counted.
 func (blocking) AllowConn(network.Direction, bool) {}
@@ -105,6 +105,6 @@ func (blocking) AllowMemory(int) {}
 
 // gossipCalm are gossip's options that count and bound what peers send.
 func (m *Mesh) gossipCalm() []pubsub.Option {
-	c := &calm{r: m.refused, wall: m.c.Wall}
-	return []pubsub.Option{pubsub.WithRawTracer(gossipEar{m.refused}), pubsub.WithAppSpecificRpcInspector(c.inspect)}
+	c := &calm{r: &m.refused, wall: m.c.Wall}
+	return []pubsub.Option{pubsub.WithRawTracer(gossipEar{&m.refused}), pubsub.WithAppSpecificRpcInspector(c.inspect)}
 }

@@ -24,11 +24,11 @@ type gate struct {
 	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
 	open    bool             // an invitation is open
 	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	refused *Counters
 
 	here    map[peer.ID]bool // members that are connected
 	relays  map[peer.ID]bool // may be dialled at any time; those that are no members get nothing else
 	probing func() bool      // whether a member was asked to dial back; nil: never
-	refused func(kind string, p peer.ID)
 }
 
 func newGate() *gate {
@@ -173,9 +173,7 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 		return true // it dials back with a key of its own, as AutoNAT does; every protocol of ours refuses it
 	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
-		if g.refused != nil {
-			g.refused(RefusedStranger, p)
-		}
+		g.refused.Count(RefusedStranger)
 		return false
 	}
 	g.guests[p] = true

@@ -54,27 +54,33 @@ func (m *Mesh) joinGossip() error {
 // what is held already is not spread again.
 func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
 	if !m.gate.member(from) && from != m.host.ID() {
-		return pubsub.ValidationReject
+		return m.reject(RefusedStranger, from)
 	}
 	r, err := ledger.Parse(msg.GetData())
 	if err != nil {
-		return pubsub.ValidationReject
+		return m.reject(RefusedMalformed, from)
 	}
 	f, ok := m.familyOf(r)
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
 	if !m.ofFamily(r.Ledger, f) {
-		return pubsub.ValidationReject
+		return m.reject(RefusedFamily, from)
 	}
 	if err := r.Verify(f); err != nil {
-		return pubsub.ValidationReject
+		return m.reject(RefusedSignature, from)
 	}
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
 	}
 	msg.ValidatorData = r
 	return pubsub.ValidationAccept
+}
+
+// reject counts why a message is refused.
+func (m *Mesh) reject(why Refusal, from peer.ID) pubsub.ValidationResult {
+	m.refused.countBy(why, from)
+	return pubsub.ValidationReject
 }
 
 // familyOf is the family that a record belongs to: by its kind, or by its ledger where the kind is unknown.

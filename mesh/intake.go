@@ -113,7 +113,7 @@ func (in *intake) add(p *piece) {
 		return
 	}
 	if p.err == nil && !in.x.m.ofFamily(p.frame.Ledger, p.frame.Family) {
-		p.err = fmt.Errorf("%w: ledger %s is of another family", errPeer, p.frame.Ledger.Short())
+		p.err = fmt.Errorf("%w: %w: ledger %s", errPeer, errFamily, p.frame.Ledger.Short())
 	}
 	if p.err != nil {
 		in.flush()

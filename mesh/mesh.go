@@ -30,7 +30,7 @@ type Book interface {
 	// Receive stores records of one ledger family, parsed and with verified signatures, durably. An
 	// error ends the exchange that brought them.
 	Receive(ctx context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error
-	// Visible lists the ledgers that a peer may see.
+	// Visible lists the ledgers that a peer may see, ascending.
 	Visible(peer ledger.Device) []ledger.Listing
 	// Heads is how far a ledger is held, read at that moment.
 	Heads(tid ledger.TID) ([]ledger.Head, error)
@@ -59,7 +59,10 @@ type Config struct {
 	Listen   []string // multiaddresses
 	Book     Book
 	Peers    func() []Peer // the other members
-	Made     func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	// Open lists the threads that are not closed: catch-up brings them first. It is called from several
+	// goroutines; nil is none.
+	Open func() []ledger.TID
+	Made func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
 	// Pressed takes what a person pressed on another member of the fleet; the words of an error are shown
 	// to that person. It is called from several goroutines; nil refuses.
 	Pressed     func(ctx context.Context, from ledger.Device, p ledger.Press) error
@@ -116,7 +119,7 @@ type Mesh struct {
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
 	reserve chan struct{}
-	refused *refusals
+	refused Counters
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
@@ -176,11 +179,11 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
-		reserve: make(chan struct{}, 1), refused: newRefusals(), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.gate.refused = &m.refused
 	var err error
-	m.gate.refused = m.refused.add
 	if m.host, err = m.newHost(); err != nil {
 		m.cancel()
 		return nil, err
@@ -236,7 +239,7 @@ func (m *Mesh) newHost() (host.Host, error) {
 		m.c.Reach = Reach{}
 		return newHost(m.c.Identity, m.c.Listen, m.gate, append([]libp2p.Option{agent, libp2p.DisableRelay()}, m.c.HostOptions()...)...)
 	}
-	limits, err := bounded(m.refused)
+	limits, err := bounded(&m.refused)
 	if err != nil {
 		return nil, fmt.Errorf("limits: %w", err)
 	}
@@ -342,7 +345,8 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 	return func(s network.Stream) {
 		d, ok := deviceOf(s.Conn().RemotePeer())
 		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
-			_ = s.Reset() // a stranger's stream
+			m.refused.Count(RefusedStranger)
+			_ = s.Reset()
 			return
 		}
 		s = m.refused.watch(s)

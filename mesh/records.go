@@ -53,13 +53,16 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 }
 
 // lengths is up to where the peer holds each chain for certain. A ledger is only asked about when the two
-// differ in it: if every chain is as long there as here, the difference is a fork that neither knows of,
+// differ in it: if every chain is as long there as this side said it is here, the difference is a fork that neither knows of,
 // and the peer needs all. It also needs all of a chain that is known to fork, since its length does not say
 // on which branch.
 func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chain]uint64, error) {
 	there := make(map[ledger.Chain]uint64, len(h.Positions))
 	for _, p := range h.Positions {
 		there[ledger.Chain{Device: p.Device, Inc: p.Inc}] = p.Next
+	}
+	if said, ok := x.said[h.Ledger]; ok {
+		heads = said // what came since closes no gap that was there
 	}
 	other := func(o ledger.Head) bool { return there[o.Chain] != o.Next }
 	if len(there) == len(heads) && !slices.ContainsFunc(heads, other) {
@@ -74,12 +77,8 @@ func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chai
 
 // shown reports whether the peer may see a ledger.
 func (x *exchange) shown(tid ledger.TID) bool {
-	for _, l := range x.mine {
-		if l.Ledger == tid {
-			return true
-		}
-	}
-	return false
+	_, ok := x.digestOf(tid)
+	return ok
 }
 
 // framing fills frames with wires.

@@ -2,241 +2,155 @@ package mesh
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// What is refused, and counted.
+// Refusal is why something that a peer did or sent was refused.
+type Refusal uint8
+
+// The reasons, in the order in which they are shown. A new one has a word in words and comes before the end.
 const (
-	RefusedStranger = "stranger"  // a key that does not belong here
-	RefusedForged   = "forged"    // gossip that is no record, or not signed by whom it names
-	RefusedReplayed = "replayed"  // gossip of a place in a chain that is taken already
-	RefusedFlood    = "flood"     // gossip that came faster than it could be looked at
-	RefusedGrafts   = "grafts"    // more changes of the gossip mesh than the protocol has reason for
-	RefusedProtocol = "protocol"  // an exchange that broke the rules, such as a frame that is too large
-	RefusedSlow     = "slow"      // an exchange that stood still for too long
-	RefusedResource = "resources" // connections and streams beyond the limits
+	RefusedStranger  Refusal = iota // a connection or stream of a key that is no member
+	RefusedMalformed                // bytes that are no record or no frame
+	RefusedSignature                // a signature that does not verify
+	RefusedFamily                   // a record of another family than its ledger's
+	RefusedUnknown                  // a record whose author is not known, and that could not be set aside
+	RefusedRate                     // gossip beyond a peer's rate
+	RefusedBusy                     // an exchange beyond those that a peer may have begun
+	RefusedProtocol                 // an exchange that broke another rule of its protocol
+	RefusedForgotten                // a record of a closed thread that was pruned, which changes nothing
+	RefusedReplay                   // gossip of a place in a chain that is taken; a few are ordinary, when catch-up was faster
+	RefusedFlood                    // gossip that came faster than it could be looked at
+	RefusedGrafts                   // more changes of gossip's mesh than it has reason for
+	RefusedSlow                     // an exchange that stood still for too long
+	RefusedResources                // a connection, stream or memory beyond the limits
+	refusals
 )
 
-// refusedMax bounds the pairs of kind and peer that are counted apart; more are counted under nobody.
-const refusedMax = 512
-
-// Refusal is how often something was refused to somebody since the mesh began.
-type Refusal struct {
-	Kind   string
-	Device ledger.Device // zero: nobody in particular
-	Count  uint64
+var refusalWords = [refusals]string{
+	RefusedStranger: "stranger", RefusedMalformed: "malformed", RefusedSignature: "signature", RefusedFamily: "family",
+	RefusedUnknown: "unknown-author", RefusedRate: "rate", RefusedBusy: "busy", RefusedProtocol: "protocol",
+	RefusedForgotten: "forgotten", RefusedReplay: "replayed", RefusedFlood: "flood", RefusedGrafts: "grafts",
+	RefusedSlow: "slow", RefusedResources: "resources",
 }
 
-type refusalKey struct {
-	kind string
-	who  ledger.Device
+// String is the word under which it is counted in the status and the metrics.
+func (r Refusal) String() string { return refusalWords[r] }
+
+// Counters counts refusals by reason since the process began. The zero value counts from zero; one that is
+// nil counts nothing. Its methods may be called from many goroutines.
+type Counters struct {
+	n [refusals]atomic.Uint64
+
+	mu sync.Mutex
+	by map[Blame]uint64
 }
 
-// refusals counts.
-type refusals struct {
-	mu     sync.Mutex
-	counts map[refusalKey]uint64
+// Blame is one reason and one computer.
+type Blame struct {
+	Device ledger.Device
+	Why    string // the reason's word
 }
 
-func newRefusals() *refusals { return &refusals{counts: map[refusalKey]uint64{}} }
+// Blamed is how often something was refused to one computer for one reason.
+type Blamed struct {
+	Blame
+	Times uint64
+}
 
-// add counts one refusal. Keys are free, so strangers are counted together.
-func (r *refusals) add(kind string, p peer.ID) {
+// blameMax bounds the pairs that are counted apart; what comes later is counted under nobody.
+const blameMax = 512
+
+// blame counts for whom something was refused. Strangers' keys are free, so they are nobody.
+func (c *Counters) blame(r Refusal, p peer.ID) {
 	d, ok := deviceOf(p)
-	if !ok || kind == RefusedStranger {
-		d = ledger.Device{}
+	if c == nil || !ok || r == RefusedStranger {
+		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	k := refusalKey{kind, d}
-	if _, known := r.counts[k]; !known && len(r.counts) >= refusedMax {
-		k.who = ledger.Device{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := Blame{d, r.String()}
+	if _, known := c.by[k]; !known && len(c.by) >= blameMax {
+		return
 	}
-	r.counts[k]++
+	if c.by == nil {
+		c.by = map[Blame]uint64{}
+	}
+	c.by[k]++
 }
 
-func (r *refusals) list() []Refusal {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []Refusal
-	for k, n := range r.counts {
-		out = append(out, Refusal{Kind: k.kind, Device: k.who, Count: n})
+// countBy counts one refusal, and for whom.
+func (c *Counters) countBy(r Refusal, p peer.ID) {
+	c.Count(r)
+	c.blame(r, p)
+}
+
+// ByWhom is what was refused to members, ordered by reason.
+func (c *Counters) ByWhom() []Blamed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Blamed
+	for k, n := range c.by {
+		out = append(out, Blamed{k, n})
 	}
-	slices.SortFunc(out, func(a, b Refusal) int {
-		if c := strings.Compare(a.Kind, b.Kind); c != 0 {
-			return c
-		}
-		return bytes.Compare(a.Device[:], b.Device[:])
+	slices.SortFunc(out, func(a, b Blamed) int {
+		return cmp.Or(strings.Compare(a.Why, b.Why), bytes.Compare(a.Device[:], b.Device[:]))
 	})
 	return out
 }
 
-// Refused is what was refused to whom since the mesh began, ordered by kind.
-func (m *Mesh) Refused() []Refusal { return m.refused.list() }
+// Count counts one refusal.
+func (c *Counters) Count(r Refusal) { c.Add(r, 1) }
 
-// watched is a stream whose failures are counted.
-type watched struct {
-	network.Stream
-	r *refusals
-
-	mu     sync.Mutex
-	failed error // the first failure of reading or writing
-}
-
-func (r *refusals) watch(s network.Stream) network.Stream { return &watched{Stream: s, r: r} }
-
-func (w *watched) note(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed == nil {
-		w.failed = err
+// Add counts several.
+func (c *Counters) Add(r Refusal, n int) {
+	if c != nil && n > 0 {
+		c.n[r].Add(uint64(n))
 	}
 }
 
-// Read reads.
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.Stream.Read(b)
-	if err != nil {
-		w.note(err)
-	}
-	return n, err
+// Refused is how often something was refused for one reason.
+type Refused struct {
+	Why   string // the reason's word
+	Times uint64
 }
 
-// Write writes.
-func (w *watched) Write(b []byte) (int, error) {
-	n, err := w.Stream.Write(b)
-	if err != nil {
-		w.note(err)
+// All is every reason's count, zeros included, in a fixed order.
+func (c *Counters) All() []Refused {
+	out := make([]Refused, refusals)
+	for r := range refusals {
+		out[r] = Refused{Why: r.String(), Times: c.n[r].Load()}
 	}
-	return n, err
+	return out
 }
 
-// Reset ends the stream after an error. Where the stream itself had none, the other side broke a rule.
-func (w *watched) Reset() error {
-	w.mu.Lock()
-	failed := w.failed
-	w.failed = network.ErrReset // counted once
-	w.mu.Unlock()
+var errFamily = errors.New("a record of another family than its ledger's")
+
+// countFault counts what was wrong with an exchange, if the peer was.
+func (m *Mesh) countFault(err error) {
 	switch {
-	case failed == nil:
-		w.r.add(RefusedProtocol, w.Conn().RemotePeer())
-	case errors.Is(failed, os.ErrDeadlineExceeded):
-		w.r.add(RefusedSlow, w.Conn().RemotePeer())
-	}
-	return w.Stream.Reset()
-}
-
-// gossipEar counts what gossip refuses.
-type gossipEar struct{ r *refusals }
-
-var _ pubsub.RawTracer = gossipEar{}
-
-// RejectMessage counts a message that went no further.
-func (l gossipEar) RejectMessage(msg *pubsub.Message, reason string) {
-	switch reason {
-	case pubsub.RejectValidationFailed, pubsub.RejectUnexpectedSignature, pubsub.RejectUnexpectedAuthInfo, pubsub.RejectInvalidSignature:
-		l.r.add(RefusedForged, msg.ReceivedFrom)
-	case pubsub.RejectValidationIgnored:
-		l.r.add(RefusedReplayed, msg.ReceivedFrom)
-	case pubsub.RejectValidationQueueFull, pubsub.RejectValidationThrottled:
-		l.r.add(RefusedFlood, msg.ReceivedFrom)
-	case pubsub.RejectBlacklstedPeer, pubsub.RejectBlacklistedSource:
-		l.r.add(RefusedStranger, msg.ReceivedFrom)
+	case errors.Is(err, errFamily):
+		m.refused.Count(RefusedFamily)
+	case errors.Is(err, ledger.ErrSignature):
+		m.refused.Count(RefusedSignature)
+	case errors.Is(err, ledger.ErrMalformed), errors.Is(err, ledger.ErrFrame), errors.Is(err, ledger.ErrTooLarge):
+		m.refused.Count(RefusedMalformed)
+	case errors.Is(err, errPeer):
+		m.refused.Count(RefusedProtocol)
 	}
 }
 
-// UndeliverableMessage counts a message that nobody could take in time.
-func (l gossipEar) UndeliverableMessage(msg *pubsub.Message) { l.r.add(RefusedFlood, msg.ReceivedFrom) }
+// Refused counts what was refused since the mesh started (S18).
+func (m *Mesh) Refused() []Refused { return m.refused.All() }
 
-// The rest of what the library tells is not counted.
-
-// OnNewOutboundStream is not counted.
-func (gossipEar) OnNewOutboundStream(peer.ID, protocol.ID) {}
-
-// OnClosedOutboundStream is not counted.
-func (gossipEar) OnClosedOutboundStream(peer.ID) {}
-
-// Join is not counted.
-func (gossipEar) Join(string) {}
-
-// Leave is not counted.
-func (gossipEar) Leave(string) {}
-
-// Graft is counted where it comes in, see [calm].
-func (gossipEar) Graft(peer.ID, string) {}
-
-// Prune is counted where it comes in, see [calm].
-func (gossipEar) Prune(peer.ID, string) {}
-
-// ValidateMessage is not counted.
-func (gossipEar) ValidateMessage(*pubsub.Message) {}
-
-// DeliverMessage is not counted.
-func (gossipEar) DeliverMessage(*pubsub.Message) {}
-
-// DuplicateMessage is not counted: every record comes from several sides.
-func (gossipEar) DuplicateMessage(*pubsub.Message) {}
-
-// ThrottlePeer is not counted: no gater of the library is on.
-func (gossipEar) ThrottlePeer(peer.ID) {}
-
-// RecvRPC is not counted.
-func (gossipEar) RecvRPC(*pubsub.RPC) {}
-
-// SendRPC is not counted.
-func (gossipEar) SendRPC(*pubsub.RPC, peer.ID) {}
-
-// SendRPCCompleted is not counted.
-func (gossipEar) SendRPCCompleted(*pubsub.RPC, peer.ID, time.Duration) {}
-
-// DropRPC is not counted: it is this side that had too much to say.
-func (gossipEar) DropRPC(*pubsub.RPC, peer.ID) {}
-
-// changesMax is how many grafts and prunes a peer may send in changesIn. Gossip itself sends a few after each
-// start, and waits a minute after each prune.
-const (
-	changesMax = 60
-	changesIn  = time.Minute
-)
-
-// calm drops what a peer says to gossip while it changes the mesh without end.
-type calm struct {
-	r    *refusals
-	wall func() time.Time
-
-	mu     sync.Mutex
-	counts map[peer.ID]int
-	since  time.Time
-}
-
-var errStorm = errors.New("too many grafts and prunes")
-
-// inspect judges one message of gossip's own before it is looked at.
-func (c *calm) inspect(from peer.ID, rpc *pubsub.RPC) error {
-	n := len(rpc.GetControl().GetGraft()) + len(rpc.GetControl().GetPrune())
-	if n == 0 {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := c.wall(); now.Sub(c.since) >= changesIn || now.Before(c.since) {
-		c.counts, c.since = map[peer.ID]int{}, now
-	}
-	if c.counts[from] += n; c.counts[from] > changesMax {
-		c.r.add(RefusedGrafts, from)
-		return errStorm
-	}
-	return nil
-}
+// RefusedTo is to which members something was refused since the mesh started (S18).
+func (m *Mesh) RefusedTo() []Blamed { return m.refused.ByWhom() }

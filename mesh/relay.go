@@ -50,7 +50,7 @@ type Relay struct {
 	host    host.Host
 	gate    *gate
 	service *relayv2.Relay
-	refused *refusals
+	refused Counters
 	echo    []*net.UDPConn
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -66,7 +66,7 @@ type RelayView struct {
 	Addrs     []string // to be set on the computers, /p2p/ID included
 	May       int      // computers that may come
 	Connected int
-	Refused   []Refusal
+	Refused   []Refused // by reason, since it started
 }
 
 // StartRelay listens and carries.
@@ -74,8 +74,8 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 	if len(c.For) == 0 {
 		return nil, errors.New("relay: want at least one computer to stand for")
 	}
-	r := &Relay{gate: newGate(), refused: newRefusals(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}}
-	r.gate.refused = r.refused.add
+	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}}
+	r.gate.refused = &r.refused
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, d := range c.For {
 		p, err := peerOf(d)
@@ -94,7 +94,7 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 
 // open makes the host and everything on it.
 func (r *Relay) open(c RelayConfig) error {
-	limits, err := bounded(r.refused)
+	limits, err := bounded(&r.refused)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (r *Relay) Close() error {
 
 // View tells how the relay is doing.
 func (r *Relay) View() RelayView {
-	v := RelayView{May: len(r.gate.members()), Connected: len(r.host.Network().Peers()), Refused: r.refused.list()}
+	v := RelayView{May: len(r.gate.members()), Connected: len(r.host.Network().Peers()), Refused: r.refused.All()}
 	tail := "/p2p/" + r.host.ID().String()
 	for _, a := range r.host.Addrs() {
 		v.Addrs = append(v.Addrs, a.String()+tail)

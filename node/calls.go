@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger/disk"
+	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/presence"
@@ -111,8 +112,22 @@ var _ api.Reader = reader{}
 
 // Status is whether the node works and what needs its person.
 func (r reader) Status() (api.Status, error) {
-	peers := r.n.mesh.Peers()
-	return view(r.n, func(v viewer) (api.Status, error) { return v.status(peers), nil })
+	peers, refused := r.n.mesh.Peers(), refusals(r.n.mesh.Refused())
+	return view(r.n, func(v viewer) (api.Status, error) {
+		out := v.status(peers)
+		out.Refused = refused
+		return out, nil
+	})
+}
+
+// refusals leaves out what never happened.
+func refusals(all []mesh.Refused) (out []api.Refused) {
+	for _, r := range all {
+		if r.Times > 0 {
+			out = append(out, api.Refused{Why: r.Why, Times: r.Times})
+		}
+	}
+	return out
 }
 
 // Threads lists the conversations.

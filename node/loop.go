@@ -182,6 +182,7 @@ func (n *Node) hear(tid ledger.TID) []core.Effect {
 	}
 	family, _ := n.family(tid)
 	out := n.core.Handle(core.Heard{Ledger: tid, Family: family, Records: records}, n.wall())
+	n.open.note(tid, n.core.IsOpen(tid))
 	if tid == n.fleet {
 		n.roster.set(n.core.Roster())
 		n.mesh.SetMembers(n.core.Roster().Devices())

@@ -56,6 +56,7 @@ type Node struct {
 	inputs   chan core.Input
 	calls    chan call
 	heard    heardSet
+	open     openThreads
 	held     holding
 	trying   func(pull uint64) // nil: nobody listens
 	work     sync.WaitGroup
@@ -142,7 +143,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	}
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
-		Book: book{n}, Peers: n.peers, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
+		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
 		HostOptions: rc.HostOptions,
 	})
 	if err != nil {
@@ -183,6 +184,9 @@ func (n *Node) restore() error {
 		heard = append(heard, core.Heard{Ledger: e.Listing.Ledger, Family: e.Family, Records: records})
 	}
 	n.core.Restore(values, heard, n.wall())
+	for _, h := range heard {
+		n.open.note(h.Ledger, n.core.IsOpen(h.Ledger))
+	}
 	n.roster.set(n.core.Roster())
 	return nil
 }

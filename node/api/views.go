@@ -29,6 +29,13 @@ type Status struct {
 	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
 	TimersShortened bool             `json:"timers_shortened"` // deadlines are not those of the contract (D-32)
 	Waiting         List[string]     `json:"waiting"`          // what is waited for, one sentence each
+	Refused         List[Refused]    `json:"refused"`          // by the mesh since the node started, by reason; [] without a node
+}
+
+// Refused counts what the mesh refused for one reason (S18).
+type Refused struct {
+	Why   string `json:"why"`
+	Times uint64 `json:"times"`
 }
 
 // Computer is the one that was asked.
