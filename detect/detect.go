@@ -65,9 +65,9 @@ func Together(all []*Party) Report {
 func All(all []*Party) Report {
 	r := Together(all)
 	for i, p := range all {
-		r.merge(Alone(p))
+		r.Add(Alone(p))
 		for _, q := range all[:i] {
-			r.merge(Meet(p, q, Meeting{Base: commonBase(p, q)}))
+			r.Add(Meet(p, q, Meeting{Base: commonBase(p, q)}))
 		}
 	}
 	r.Sort()
@@ -82,9 +82,9 @@ func Around(p *Party, others []*Party) Report {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return !slices.Contains(f.Sides, p.Side.Ref) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d Doubt) bool { return !slices.Contains(d.Sides, p.Side.Ref) })
 	duplicates(&r, all, p)
-	r.merge(Alone(p))
+	r.Add(Alone(p))
 	for _, q := range others {
-		r.merge(Meet(p, q, Meeting{Base: commonBase(p, q)}))
+		r.Add(Meet(p, q, Meeting{Base: commonBase(p, q)}))
 	}
 	r.Sort()
 	return r
@@ -98,7 +98,8 @@ func commonBase(a, b *Party) string {
 	return ""
 }
 
-func (r *Report) merge(other Report) {
+// Add joins another report; [Report.Sort] puts the whole in order.
+func (r *Report) Add(other Report) {
 	r.Findings = append(r.Findings, other.Findings...)
 	r.Doubts = append(r.Doubts, other.Doubts...)
 }

@@ -91,11 +91,12 @@ var layers = []layer{
 // testLibraries are what any test file may import, besides every package of
 // this module.
 var testLibraries = []string{
-	"github.com/rogpeppe/go-internal", // testscript and txtar
-	"pgregory.net/rapid",              // properties
-	"github.com/marcopolo/simnet",     // packets in virtual time
-	"github.com/veraison/go-cose",     // a second opinion on signatures
-	"github.com/getkin/kin-openapi",   // GitHub's own description of its API
+	"github.com/rogpeppe/go-internal",       // testscript and txtar
+	"pgregory.net/rapid",                    // properties
+	"github.com/marcopolo/simnet",           // packets in virtual time
+	"github.com/veraison/go-cose",           // a second opinion on signatures
+	"github.com/getkin/kin-openapi",         // GitHub's own description of its API
+	"github.com/santhosh-tekuri/jsonschema", // the policy's published schema
 }
 
 // checkLayers holds every import against the table.
