@@ -109,7 +109,9 @@ func spelled(pattern string, folded bool) (w way) {
 func (g Glob) String() string { return g.text }
 
 // Plain reports whether the pattern can only mean the one path that it spells.
-func (g Glob) Plain() bool { return !strings.ContainsAny(g.text, `*?[{\`) && !strings.HasSuffix(g.text, "/") }
+func (g Glob) Plain() bool {
+	return !strings.ContainsAny(g.text, `*?[{\`) && !strings.HasSuffix(g.text, "/")
+}
 
 // expand lists what the braces of a pattern stand for. Braces around a single word may also be meant.
 func expand(pattern string) ([]string, error) {

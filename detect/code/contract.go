@@ -1,0 +1,5 @@
+package code
+
+import "github.com/parley-mesh/parley/detect"
+
+func (c *comparison) contracts(before, after []detect.Unit) []detect.ContractChange { return nil }
