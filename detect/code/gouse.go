@@ -43,10 +43,10 @@ func (g *goScan) importsOf() {
 
 func (g *goScan) refer(kind detect.ReferenceKind, to string, at token.Pos) {
 	in := ""
-	for i, r := range g.ranges {
-		if r.from <= at && at < r.to {
-			in = g.unit.Symbols[i].ID // the last one is the innermost
-		} else if r.from > at {
+	last, _ := slices.BinarySearchFunc(g.ranges, at+1, func(r goRange, p token.Pos) int { return int(r.from) - int(p) })
+	for i := last - 1; i >= 0; i-- {
+		if at < g.ranges[i].to {
+			in = g.unit.Symbols[i].ID
 			break
 		}
 	}

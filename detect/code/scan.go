@@ -25,8 +25,9 @@ type scan struct {
 	top     map[string]int   // symbols at the top of the file by name
 	bound   map[string]bound // what imported names stand for
 	shadow  map[string][]extent
-	exports map[string]bool // names that the file exports by a list
-	values  map[string]int  // nodes that constants at the top are set to
+	exports map[string]bool  // names that the file exports by a list
+	values  map[string]int   // nodes that constants at the top are set to
+	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
 }
 
 // declared is what a symbol was made from.
@@ -162,7 +163,6 @@ func (s *scan) finish() {
 		sym.BodyHash, sym.ShapeHash = s.hashes(s.known[i], s.text(s.known[i].name))
 		sym.SignatureHash = signatureHash(s.unit.Language, sym)
 	}
-	s.unit.Prints = s.prints()
 	slices.SortStableFunc(s.unit.References, func(a, b detect.Reference) int { return int(a.Line) - int(b.Line) })
 	slices.SortStableFunc(s.unit.Contracts, func(a, b detect.Contract) int { return int(a.Line) - int(b.Line) })
 }

@@ -123,7 +123,10 @@ type objectField struct {
 
 func objectFields(object string) map[string]objectField {
 	fields := map[string]objectField{}
-	for _, part := range splitTop(strings.Trim(object, "{}"), ';') {
+	if len(object) < 2 {
+		return fields
+	}
+	for _, part := range splitTop(object[1:len(object)-1], ';') {
 		name, of, ok := strings.Cut(strings.TrimPrefix(part, "readonly "), ":")
 		if !ok || part == "" {
 			continue
