@@ -1,5 +1,11 @@
 package detect
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Digest is all that detectors know of one participant's work. Slices are in the order that [Digest.Normalize]
 // gives them; nobody changes a digest once it was handed out.
 type Digest struct {
@@ -38,6 +44,7 @@ type Side struct {
 	Branch   string
 	Repo     string   // owner/name; sides of different repositories meet only in contracts
 	Checkout string   // names one working copy: two sides that share it see each other's files
+	Folds    bool     // its file system takes names that differ only in case or Unicode form for one
 	Arrived  uint64   // logical time of the first edit or claim; the greater of two is the newcomer
 	State    State    // of an intent
 	Task     string   // the intent's own words, or the subjects of a branch's commits
@@ -80,6 +87,7 @@ type File struct {
 	Made     Made   // by a program rather than by hand
 	Hunks    []Hunk // ascending; none for files that are added, deleted or binary
 	Quality  Quality
+	Since    uint64 // logical time of the first touch; 0 when only the side's Arrived is known
 }
 
 // Op is what happened to a path.
@@ -148,4 +156,31 @@ const (
 type Upcoming struct {
 	Path string
 	Op   Op
+}
+
+// Normalize puts everything in the order that detectors count on, and each fingerprint, issue and hunk once.
+func (d *Digest) Normalize() {
+	slices.SortFunc(d.Files, func(a, b File) int { return firstOf(strings.Compare(a.Path, b.Path), strings.Compare(a.From, b.From)) })
+	for i := range d.Files {
+		slices.SortFunc(d.Files[i].Hunks, func(a, b Hunk) int {
+			return firstOf(cmp.Compare(a.OldStart, b.OldStart), cmp.Compare(a.OldLen, b.OldLen))
+		})
+	}
+	slices.SortStableFunc(d.Symbols, func(a, b SymbolChange) int {
+		return firstOf(strings.Compare(a.Symbol.ID, b.Symbol.ID), strings.Compare(a.From, b.From), cmp.Compare(a.Change, b.Change))
+	})
+	slices.SortStableFunc(d.Contracts, func(a, b ContractChange) int {
+		return firstOf(strings.Compare(a.Contract.ID, b.Contract.ID), strings.Compare(a.From, b.From), cmp.Compare(a.Change, b.Change))
+	})
+	slices.SortStableFunc(d.References, func(a, b Reference) int {
+		return firstOf(strings.Compare(a.Target, b.Target), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	slices.SortStableFunc(d.Claims, func(a, b Claim) int {
+		return firstOf(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Pattern, b.Pattern))
+	})
+	slices.SortStableFunc(d.Upcoming, func(a, b Upcoming) int { return strings.Compare(a.Path, b.Path) })
+	d.Prints = Prints(d.Prints)
+	d.Side.Issues = distinct(d.Side.Issues)
+	d.DependsOn = distinct(d.DependsOn)
+	d.Unreadable = distinct(d.Unreadable)
 }

@@ -41,7 +41,7 @@ var (
 	errEmpty    = errors.New("it is empty")
 	errLong     = fmt.Errorf("it is longer than %d bytes", patternMax)
 	errAbsolute = errors.New("it starts with a slash; paths are relative to the top of the repository")
-	errDots     = errors.New("it has a part that is empty, . or ..")
+	errDots     = errors.New(`one of its parts is empty, "." or ".."`)
 	errBraces   = fmt.Errorf("its braces do not close, or stand for more than %d bytes", expandedMax)
 	errClass    = errors.New("it has a [ that does not close, or an empty range")
 	errEscape   = errors.New("it ends in a backslash")

@@ -2,13 +2,7 @@
 // changed between two versions of a set of files.
 package code
 
-import (
-	"bytes"
-	"regexp"
-	"strings"
-
-	"github.com/parley-mesh/parley/detect"
-)
+import "github.com/parley-mesh/parley/detect"
 
 // Project is what a file by itself does not say: how modules are found. The zero Project knows nothing, and
 // then names of other files are resolved among the units at hand only.
@@ -63,20 +57,4 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 	}
 	s.finish()
 	return *s.unit
-}
-
-var generatedMark = regexp.MustCompile(`(?i)@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b|\bauto-generated\b|\bthis file (?:is|was) (?:auto)?generated\b`)
-
-// Generated reports whether a file says near its top, in a comment, that a program wrote it.
-func Generated(content []byte) bool {
-	head := content[:min(len(content), 2048)]
-	for line := range bytes.Lines(head) {
-		text := strings.TrimSpace(string(line))
-		comment := strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") ||
-			strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, `"""`)
-		if comment && generatedMark.MatchString(text) {
-			return true
-		}
-	}
-	return false
 }

@@ -74,6 +74,7 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 	g.uses()
 	g.contracts()
 	g.hash()
+	u.Prints = g.prints()
 }
 
 // scan splits the file into tokens, without comments.

@@ -3,6 +3,8 @@ package code
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/parley-mesh/parley/detect"
 )
 
 // sum is FNV-1a over tokens, each closed by an octet that no token has.
@@ -124,4 +126,27 @@ func (t *tree) identifier(i int) bool {
 		return true
 	}
 	return false
+}
+
+// prints are the fingerprints of the whole file, in which local names do not matter.
+func (s *scan) prints() []uint64 {
+	var tokens []uint64
+	s.tokens(0, nil, func(at int, token string) {
+		if at >= 0 && s.identifier(at) && len(s.shadow[token]) > 0 {
+			token = "\x01"
+		}
+		tokens = append(tokens, uint64(sumStart.add(token)))
+	})
+	return detect.Winnow(tokens)
+}
+
+func (g *goScan) prints() []uint64 {
+	var tokens []uint64
+	for _, t := range g.tokens {
+		if t.name && len(g.shadow[t.text]) > 0 {
+			t.text = "\x01"
+		}
+		tokens = append(tokens, uint64(sumStart.add(t.text)))
+	}
+	return detect.Winnow(tokens)
 }

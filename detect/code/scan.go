@@ -163,6 +163,7 @@ func (s *scan) finish() {
 		sym.BodyHash, sym.ShapeHash = s.hashes(s.known[i], s.text(s.known[i].name))
 		sym.SignatureHash = signatureHash(s.unit.Language, sym)
 	}
+	s.unit.Prints = s.prints()
 	slices.SortStableFunc(s.unit.References, func(a, b detect.Reference) int { return int(a.Line) - int(b.Line) })
 	slices.SortStableFunc(s.unit.Contracts, func(a, b detect.Contract) int { return int(a.Line) - int(b.Line) })
 }
