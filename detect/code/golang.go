@@ -27,6 +27,7 @@ type goScan struct {
 	tokens  []goToken
 	imports map[string]string // local names to paths
 	shadow  map[string][]extent
+	values  map[string][]goValue
 }
 
 type goRange struct{ from, to, name token.Pos }
@@ -125,7 +126,7 @@ func (g *goScan) decl(d ast.Decl) {
 			case *ast.TypeSpec:
 				g.typeSpec(d, spec)
 			case *ast.ValueSpec:
-				g.values(d, spec)
+				g.valueSpec(d, spec)
 			}
 		}
 	}
@@ -278,7 +279,7 @@ func embeddedName(e ast.Expr) *ast.Ident {
 	}
 }
 
-func (g *goScan) values(d *ast.GenDecl, spec *ast.ValueSpec) {
+func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 	for i, id := range spec.Names {
 		if id.Name == "_" {
 			continue

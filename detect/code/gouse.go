@@ -230,5 +230,3 @@ func hasKey(m map[string]int, key string) bool {
 	_, ok := m[key]
 	return ok
 }
-
-func (g *goScan) contracts() {}

@@ -162,3 +162,63 @@ func TestHTTPCallsOfPythonAreRead(t *testing.T) { // C4
 		}
 	}
 }
+
+func TestRoutesOfGo(t *testing.T) { // C5
+	cases := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"net/http", map[string]string{
+			"a.go": "package p\nimport \"net/http\"\nfunc f(s *S) {\n mux := http.NewServeMux()\n mux.HandleFunc(\"POST /v1/refunds/{id}\", create)\n mux.Handle(\"GET api.acme.com/x/{rest...}\", http.HandlerFunc(h))\n http.HandleFunc(\"/old\", h)\n mux.HandleFunc(\"/{$}\", h)\n}",
+		}, []string{"* /", "* /old", "GET /x/{}", "POST /v1/refunds/{}"}},
+		{"chi", map[string]string{
+			"m/a.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc Routes() chi.Router {\n r := chi.NewRouter()\n r.Use(mw)\n r.Get(\"/health\", h)\n r.Route(\"/v1\", func(r chi.Router) {\n  r.With(auth).Post(\"/refunds\", create)\n  r.Group(func(r chi.Router) { r.Delete(\"/refunds/{id:[0-9]+}\", del) })\n  register(r)\n })\n r.Mount(\"/sub\", sub())\n return r\n}",
+			"m/b.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc register(r chi.Router) { r.MethodFunc(\"PUT\", \"/late\", h) }\nfunc sub() *chi.Mux { r := chi.NewRouter(); r.Get(\"/s\", h); return r }",
+		}, []string{"DELETE /v1/refunds/{}", "GET /health", "GET /sub/s", "POST /v1/refunds", "PUT /v1/late"}},
+		{"gin", map[string]string{
+			"a.go": "package p\nimport \"github.com/gin-gonic/gin\"\nfunc f() {\n r := gin.Default()\n v1 := r.Group(\"/v1\")\n { v1.POST(\"/refunds/:id\", mw, create) }\n r.Handle(\"GET\", \"/h\", h)\n r.Any(\"/any\", h)\n}",
+		}, []string{"* /any", "GET /h", "POST /v1/refunds/{}"}},
+		{"echo", map[string]string{
+			"a.go": "package p\nimport \"github.com/labstack/echo/v4\"\ntype S struct { e *echo.Echo }\nfunc (s *S) routes() {\n g := s.e.Group(\"/v1\", mw)\n g.GET(\"/r/:id\", s.get, mw)\n s.e.Add(\"PATCH\", \"/p\", s.get)\n s.router.GET(\"/x\", h)\n}",
+		}, []string{"GET /v1/r/{}", "GET /x", "PATCH /p"}},
+		{"fiber", map[string]string{
+			"a.go": "package p\nimport \"github.com/gofiber/fiber/v2\"\nconst base = \"/api\"\nfunc f() {\n app := fiber.New()\n api := app.Group(base)\n api.Get(\"/r/:id\", h)\n app.Route(\"/v2\", func(r fiber.Router) { r.Post(\"/x\", h) })\n}",
+		}, []string{"GET /api/r/{}", "POST /v2/x"}},
+		{"gorilla", map[string]string{
+			"a.go": "package p\nimport \"github.com/gorilla/mux\"\nfunc f() {\n r := mux.NewRouter()\n s := r.PathPrefix(\"/v1\").Subrouter()\n s.HandleFunc(\"/r/{id:[0-9]+}\", h).Methods(\"GET\", \"PUT\")\n r.Methods(\"POST\").Path(\"/p\").HandlerFunc(h)\n s.Handle(\"/any\", h)\n}",
+		}, []string{"* /v1/any", "GET /v1/r/{}", "POST /p", "PUT /v1/r/{}"}},
+	}
+	for _, c := range cases {
+		if got := ids(c.files); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHTTPCallsOfGoAreRead(t *testing.T) { // C4
+	cases := []struct{ text, want string }{
+		{`http.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`http.Post(base+"/v1/r", "application/json", nil)`, "POST /v1/r tail"},
+		{`u := fmt.Sprintf("%s/v1/r/%d", base, 1); http.NewRequest(http.MethodDelete, u, nil)`, "DELETE /v1/r/{} tail"},
+		{`const root = "https://a.b/v1"; http.NewRequestWithContext(ctx, "PUT", root+"/r", nil)`, "PUT /v1/r"},
+		{`client.Get("https://a.b/v1/r?x=1")`, "GET /v1/r"},
+		{`cache.Get("/v1/r")`, ""},
+	}
+	for _, c := range cases {
+		text := "package p\nimport (\"net/http\"; \"fmt\")\nfunc f() { " + c.text + " }\n"
+		u := New(Project{}).Read("a.go", []byte(text))
+		var got strings.Builder
+		for _, r := range u.References {
+			if r.Kind == detect.Request {
+				got.WriteString(r.Target[len("http:"):])
+				if r.Tail {
+					got.WriteString(" tail")
+				}
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		}
+	}
+}
