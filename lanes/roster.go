@@ -57,7 +57,8 @@ type Roster struct {
 	Members  []Member // ascending by device, removed ones included
 	Live     []Claim  // ascending by device, then id
 	Heads    []ledger.ID
-	Lam      uint64 // highest logical time seen
+	Lam      uint64                               // highest logical time seen
+	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
 	claims   map[ledger.ID]Claim
 }
 
@@ -251,6 +252,7 @@ func (f *folding) roster() Roster {
 		}
 	}
 	slices.SortFunc(out.Heads, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	f.note(&out)
 	slices.SortFunc(out.Live, func(a, b Claim) int {
 		if c := bytes.Compare(a.Device[:], b.Device[:]); c != 0 {
 			return c

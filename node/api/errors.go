@@ -46,6 +46,7 @@ var (
 	ErrNoParty       = errors.New("no such computer takes part")
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
+	ErrNoComputer    = errors.New("no computer of yours is called so")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
 	ErrNotMain       = errors.New("this is not the main computer")
 	ErrContested     = errors.New("two computers claim to be the main computer")
@@ -99,6 +100,7 @@ var faults = []struct {
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
+	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley status: it lists your computers"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
 	{ErrNotMain, "not-main", http.StatusConflict, ExitError, "run parley main on, if this is the computer that publishes"},
 	{ErrContested, "contested", http.StatusConflict, ExitError, "run parley main off on one of them"},

@@ -32,6 +32,7 @@ type Server struct {
 	Reader  Reader
 	Actor   Actor
 	Inviter Inviter
+	Fleet   Fleet
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
@@ -123,7 +124,9 @@ type personRequest struct {
 	Card  string         `json:"card,omitempty"`  // approve: key of the card
 	Ref   string         `json:"ref,omitempty"`   // close, assign: the conversation
 	Party string         `json:"party,omitempty"` // assign: name of the computer
-	ID    string         `json:"id,omitempty"`    // kept restore, op undo
+	ID    string         `json:"id,omitempty"`    // kept restore, op undo; computers rename: the present name
+	Name  string         `json:"name,omitempty"`  // revoke, computers rename
+	Why   RevokeWhy      `json:"why,omitempty"`   // revoke
 	Proof presence.Proof `json:"proof"`
 }
 
