@@ -50,6 +50,7 @@ var (
 	ErrNoParty       = errors.New("no such computer takes part")
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
+	ErrNoComputer    = errors.New("no computer of yours is called so")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
 	ErrNoLane        = errors.New("there is no such lane")
 	ErrCode          = errors.New("the code does not serve")
@@ -105,6 +106,7 @@ var faults = []struct {
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
+	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley status: it lists your computers"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
 	{ErrNoLane, "no-such-lane", http.StatusNotFound, ExitError, "run parley lane list"},
 	{ErrCode, "code", http.StatusBadRequest, ExitError, "ask for another code: run parley lane invite at the other end"},
