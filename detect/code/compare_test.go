@@ -92,23 +92,25 @@ func refs(t *testing.T, p Project, files map[string]string, in string) (all []st
 	return slices.Compact(all)
 }
 
+// library are files that those of the cases use.
+var library = map[string]string{
+	"src/billing/refund.ts":           "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",
+	"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
+	"packages/billing/src/index.ts":   "export function pay() {}",
+	"pkg/__init__.py":                 "from .core import run\n",
+	"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
+	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
+	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
+	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
+	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
+	"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
+}
+
 func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 	project := Project{
 		GoModules: map[string]string{"": "example.com/m"},
 		Packages:  map[string]string{"@acme/billing": "packages/billing"},
 		Aliases:   map[string]string{"@/": "src/"},
-	}
-	files := map[string]string{
-		"src/billing/refund.ts":           "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",
-		"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
-		"packages/billing/src/index.ts":   "export function pay() {}",
-		"pkg/__init__.py":                 "from .core import run\n",
-		"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
-		"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
-		"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
-		"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
-		"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
-		"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
 	}
 	cases := []struct {
 		file, text string
@@ -156,7 +158,7 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 	}
 	for _, c := range cases {
 		all := map[string]string{c.file: c.text}
-		maps.Copy(all, files)
+		maps.Copy(all, library)
 		got := refs(t, project, all, c.file)
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
