@@ -47,6 +47,8 @@ type Signature struct {
 	Modifiers  []string // ascending: async, static, abstract, readonly, private, protected, decorators, …
 	Bases      []string // extends, implements, embeds
 	Text       string   // for people, one line
+	// Overloads are the other members of an overload set, in the order of the file.
+	Overloads []Signature
 }
 
 // Param is one parameter, value or type.
@@ -119,6 +121,7 @@ type Contract struct {
 	Path    string // where it is declared
 	Line    uint32
 	Handler string   // the symbol that serves a route, "" when it is not known
+	Router  string   // in a Unit, the router that a route was given to; "" once mounts were followed
 	Params  []string // the names of a route's path parameters, in order
 	Inputs  string   // a route's request schemas, or a schema's fields, in normal form; "" when unknown
 	Outputs string   // a route's response schemas, in normal form
@@ -170,6 +173,26 @@ type Unit struct {
 	Contracts  []Contract  // in the order of the file
 	References []Reference // in the order of the file
 	Prints     []uint64    // winnowing fingerprints of the whole file, see [Winnow]
+
+	// What only [Reader.Compare] needs, which sees more than one file. Targets of references in a Unit may still
+	// be mod:<module>#<name>, as the file spells it.
+	Imports []Binding
+	Exports []Binding // also of names that another module declares
+	Mounts  []Mount
+}
+
+// Binding is a name that a file imports or exports: Local stands for Name of Module, which is "" for a name of
+// the file itself. The Name "*" is all that the module exports.
+type Binding struct {
+	Local, Name, Module string
+	Line                uint32
+}
+
+// Mount says that the routes of one router are served by another, below a prefix. A router is a name of its
+// file, or mod:<module>#<name>; the router "" serves from the root.
+type Mount struct {
+	Prefix, Router, Into string
+	Line                 uint32
 }
 
 // Reader reads code. Its answers depend on nothing but its arguments and [Reader.Grammars].
