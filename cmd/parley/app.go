@@ -48,6 +48,9 @@ func run(ctx context.Context, args []string, s streams) int {
 
 // end prints the last lines: what went wrong, and what to do.
 func (a *app) end(err error) int {
+	if status, ok := errors.AsType[exitStatus](err); ok {
+		return int(status)
+	}
 	f := api.Explain(err)
 	if silent, ok := errors.AsType[faultsFound](err); ok {
 		fmt.Fprintln(a.err, "parley: error:", silent.Error())

@@ -59,8 +59,10 @@ func Parse(content []byte) (*detect.Policy, error) {
 		return nil, Faults{{1, "", fmt.Sprintf("the file is larger than %d KB", sizeMax>>10)}}
 	}
 	r.document(content)
-	if len(r.faults) == 0 {
-		for _, p := range r.policy.Validate() {
+	read := slices.Clone(r.faults)
+	for _, p := range r.policy.Validate() {
+		said := slices.ContainsFunc(read, func(f Fault) bool { return strings.HasPrefix(p.Key, f.Key) && f.Key != "" })
+		if !said && r.lines[p.Key] > 0 {
 			r.faults = append(r.faults, Fault{r.lines[p.Key], p.Key, p.Text})
 		}
 	}

@@ -44,6 +44,9 @@ type Pair struct {
 	Why       string               `json:"why,omitempty"`
 	Conflicts []detect.GitConflict `json:"conflicts,omitempty"`
 	Severity  string               `json:"severity,omitempty"` // of the loudest finding between the two
+	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
+	// once, as that side's.
+	Stale bool `json:"stale,omitempty"`
 }
 
 var outcomes = map[detect.Outcome]string{detect.Merges: "clean", detect.Conflicts: "conflict", detect.Unknown: "unknown"}
@@ -53,6 +56,7 @@ type pair struct {
 	i, j int
 	base base
 	with detect.Meeting
+	git  detect.Merge // git's answer; with.Git leaves out what is told elsewhere
 	tree string
 }
 
@@ -127,7 +131,8 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		}
 		found := detect.Meet(a, b, p.with)
 		report.Add(found)
-		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.with.Git.Outcome], Why: p.with.Git.Why, Conflicts: p.with.Git.Conflicts}
+		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		view.Stale = p.git.Outcome == detect.Conflicts && p.with.Git.Outcome != detect.Conflicts
 		if len(found.Findings) > 0 {
 			view.Severity = found.Findings[0].Severity.String()
 		}
@@ -179,7 +184,49 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		}
 	}
 	result.Asked = len(ask)
-	return pairs, r.askGit(ctx, ask, head)
+	if err := r.askGit(ctx, ask, head); err != nil {
+		return nil, err
+	}
+	for k := range pairs {
+		pairs[k].git = *pairs[k].with.Git
+	}
+	leaveOutStale(result, pairs)
+	return pairs, nil
+}
+
+// leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side
+// did not touch itself.
+func leaveOutStale(result *Result, pairs []pair) {
+	base := make([]map[string]bool, len(result.digests))
+	own := make([]map[string]bool, len(result.digests))
+	for j, d := range result.digests {
+		own[j] = map[string]bool{}
+		for _, f := range d.Files {
+			own[j][f.Path], own[j][f.Old()] = true, true
+		}
+	}
+	for k := range pairs {
+		if p := &pairs[k]; p.i < 0 {
+			base[p.j] = map[string]bool{}
+			for _, c := range p.git.Conflicts {
+				base[p.j][c.Path] = true
+			}
+		}
+	}
+	for k := range pairs {
+		p := &pairs[k]
+		if p.i < 0 || p.git.Outcome != detect.Conflicts {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(p.git.Conflicts), func(c detect.GitConflict) bool {
+			return base[p.i][c.Path] && !own[p.j][c.Path] || base[p.j][c.Path] && !own[p.i][c.Path]
+		})
+		m := p.git
+		if m.Conflicts = kept; len(kept) == 0 {
+			m.Outcome = detect.Merges
+		}
+		p.with.Git = &m
+	}
 }
 
 // withOwn is a side's changes since the pair's base: its own digest's, with renames and what else is known of the

@@ -25,7 +25,8 @@ type commit struct {
 
 // load reads the history of the tips down to what all of them have in common.
 func (r *Repo) load(ctx context.Context, tips []string) error {
-	input := strings.Join(tips, "\n") + "\n"
+	var input strings.Builder
+	input.WriteString(strings.Join(tips, "\n") + "\n")
 	a, err := r.ask(ctx, nil, append([]string{"merge-base", "--octopus"}, tips...)...)
 	if err != nil {
 		return err
@@ -35,11 +36,11 @@ func (r *Repo) load(ctx context.Context, tips []string) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range strings.Fields(parents) {
-			input += "^" + p + "\n"
+		for p := range strings.FieldsSeq(parents) {
+			input.WriteString("^" + p + "\n")
 		}
 	}
-	out, err := r.out(ctx, strings.NewReader(input), "log", "--topo-order", "-z", "--format=%H %ct %P%n%s", "--stdin")
+	out, err := r.out(ctx, strings.NewReader(input.String()), "log", "--topo-order", "-z", "--format=%H %ct %P%n%s", "--stdin")
 	if err != nil {
 		return fmt.Errorf("read history: %w", err)
 	}

@@ -120,7 +120,7 @@ func parseMessages(fields []string) (types map[string]string, rest []string, err
 		}
 		for _, p := range paths {
 			if types[p] == "" {
-				types[p] = kind
+				types[p] = strings.TrimSuffix(strings.TrimPrefix(kind, "CONFLICT ("), ")")
 			}
 		}
 	}

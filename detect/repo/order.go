@@ -97,7 +97,7 @@ func newClashes(result *Result) *clashes {
 		at[d.Side.Ref] = i
 	}
 	for _, p := range result.Pairs {
-		if p.Merge == outcomes[detect.Merges] {
+		if p.Merge == outcomes[detect.Merges] || p.Stale {
 			continue
 		}
 		i, known := at[p.A]

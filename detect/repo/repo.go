@@ -34,6 +34,9 @@ var ErrNoRepository = errors.New("not a git repository")
 // ErrNoRevision is said of a name that is no commit.
 var ErrNoRevision = errors.New("no such branch or commit")
 
+// ErrEmpty is said of a repository in which nothing is committed yet.
+var ErrEmpty = errors.New("nothing is committed yet")
+
 // Open finds the repository of a directory. The reader may be nil: then nothing is known about code.
 func Open(ctx context.Context, dir string, reader detect.Reader) (*Repo, error) {
 	g := newGit(dir)
@@ -77,7 +80,7 @@ func readShallow(path string) (map[string]bool, error) {
 		return nil, nil
 	}
 	cutOff := map[string]bool{}
-	for _, commit := range strings.Fields(string(b)) {
+	for commit := range strings.FieldsSeq(string(b)) {
 		cutOff[commit] = true
 	}
 	return cutOff, err
@@ -96,7 +99,8 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 }
 
 // Trunk is the branch that everything is merged into: the remote's default branch as it was last fetched, else
-// main or master, else what is checked out. The names are as short as people write them.
+// main or master, else what is checked out; [ErrEmpty]. The names are
+// as short as people write them.
 func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 	candidates := []string{"refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master", "HEAD"}
 	if head, err := r.line(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
@@ -111,7 +115,7 @@ func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 			return "", "", err
 		}
 	}
-	return "", "", fmt.Errorf("trunk: %w: nothing is committed yet", ErrNoRevision)
+	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
 }
 
 // File is one file of a commit; false when there is none.

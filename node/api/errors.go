@@ -17,6 +17,8 @@ const (
 	ExitSignIn      = 4
 	ExitPerson      = 5
 	ExitNothing     = 6
+	ExitFound       = 7
+	ExitUntold      = 8
 	ExitInterrupted = 130
 )
 
@@ -32,6 +34,8 @@ var ExitStatuses = []struct {
 	{ExitSignIn, "GitHub's command gh is missing or not signed in"},
 	{ExitPerson, "only a person can do or settle this"},
 	{ExitNothing, "nothing to do: the branches merge cleanly (demo --repo)"},
+	{ExitFound, "something was found (check --exit-code)"},
+	{ExitUntold, "nothing was found, but not everything could be told (check --exit-code)"},
 	{ExitInterrupted, "interrupted"},
 }
 
