@@ -120,7 +120,8 @@ func (a *app) root() *cobra.Command {
 		}
 		first, second, below := strings.Cut(v.Name, " ")
 		if !below {
-			root.AddCommand(a.command(v, first))
+			parents[first] = a.command(v, first)
+			root.AddCommand(parents[first])
 			continue
 		}
 		if parents[first] == nil {
@@ -220,6 +221,14 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
+	case "computers":
+		c.RunE = a.computers
+	case "ping":
+		a.pingCommand(c)
+	case "netcheck":
+		c.RunE = a.netcheck
+	case "relay":
+		a.relayCommand(c)
 	case "doctor":
 		c.RunE = a.doctor
 	case "fsck":

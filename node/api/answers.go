@@ -61,6 +61,8 @@ func (s *Server) answers(verb string) answer {
 		return s.sync(SyncNow)
 	case "reroute":
 		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
+	case "ping", "netcheck":
+		return s.networkAnswer(verb)
 	case "scan":
 		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
 	case "invite":

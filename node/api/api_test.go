@@ -220,7 +220,7 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 		Main:  api.MainComputer{State: "live", Name: "studio", Device: "d1", Me: true},
 		Peers: []api.Peer{{Name: "laptop", Connected: true, Transport: "quic", LastSeen: at}}, ThreadsOpen: 1,
 		Repositories: []api.Repository{{Slug: "acme/shop", Base: "main"}}, TimersShortened: true, Waiting: []string{"waits"},
-		Refused: []api.Refused{{Why: "stranger", Times: 2}},
+		Refused: []api.Refused{{Why: "stranger", Times: 2, By: api.List[api.Blamed]{}}},
 	}
 	s.threads = []api.ThreadLine{line}
 	s.thread = api.Thread{

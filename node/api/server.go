@@ -32,6 +32,7 @@ type Server struct {
 	Reader  Reader
 	Actor   Actor
 	Inviter Inviter
+	Network Network
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
