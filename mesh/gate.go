@@ -22,6 +22,7 @@ type gate struct {
 	allowed map[peer.ID]bool
 	dialled map[peer.ID]int  // dials of this package that run
 	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
+	hosts   map[peer.ID]int  // strangers whose invitation this computer follows
 	open    bool             // an invitation is open
 	all     bool             // a joiner knows nobody yet and dials by the key in its code
 	refused *Counters
@@ -32,7 +33,10 @@ type gate struct {
 }
 
 func newGate() *gate {
-	return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{}}
+	return &gate{
+		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{},
+		hosts: map[peer.ID]int{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
+	}
 }
 
 // set replaces the members and reports who was removed, and whether anything changed.
@@ -55,11 +59,25 @@ func (g *gate) member(p peer.ID) bool {
 	return g.allowed[p]
 }
 
-// guest reports whether a stranger came in by an invitation that is still open.
+// guest reports whether a stranger came in by an invitation that is still open, or is the one who invited here.
 func (g *gate) guest(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.open && g.guests[p]
+	return g.open && g.guests[p] || g.hosts[p] > 0
+}
+
+// visit allows to dial a stranger who invited, until done is called.
+func (g *gate) visit(p peer.ID) (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hosts[p]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.hosts[p]--; g.hosts[p] == 0 {
+			delete(g.hosts, p)
+		}
+	}
 }
 
 // admitGuests opens the gate to strangers.
@@ -151,12 +169,14 @@ func (g *gate) members() []peer.ID {
 func (g *gate) InterceptPeerDial(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.all || g.relays[p] || g.allowed[p] && (g.dialled[p] > 0 || g.here[p])
+	return g.all || g.relays[p] || g.hosts[p] > 0 || g.allowed[p] && (g.dialled[p] > 0 || g.here[p])
 }
 
 // InterceptAddrDial refuses to dial strangers.
 func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool {
-	return g.all || g.relay(p) || g.member(p)
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.all || g.allowed[p] || g.relays[p] || g.hosts[p] > 0
 }
 
 // InterceptAccept knows no peer yet.
@@ -166,7 +186,7 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.all || g.allowed[p] || g.relays[p] && dir == network.DirOutbound {
+	if g.all || g.allowed[p] || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
 	if dir == network.DirInbound && g.probing != nil && g.probing() {

@@ -239,7 +239,7 @@ func TestARunOfPairingDoesNotOutliveItsCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := i.invite(nil)
 			d, n := NewIdentity([32]byte{77}).Device(), ledger.Nonces{Challenge: [16]byte{1}}
-			join := &ledger.Join{Version: 1, Invite: in.code.ID(), Name: "laptop", MAC: in.code.JoinMAC(d, n, "laptop")}
+			join := plea{kind: ledger.InviteComputer, invite: in.code.ID(), name: "laptop", mac: in.code.JoinMAC(d, n, "laptop")}
 			in.mu.Lock()
 			c.change(in)
 			in.mu.Unlock()

@@ -186,7 +186,11 @@ func (n *Node) hear(tid ledger.TID) []core.Effect {
 	if tid == n.fleet {
 		n.roster.set(n.core.Roster())
 		n.mesh.SetMembers(n.core.Roster().Devices())
+		n.refoldLanes()
 		out = append(out, n.rehearThreads()...)
+	}
+	if family == ledger.Lane {
+		n.refoldLanes()
 	}
 	return out
 }

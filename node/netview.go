@@ -19,10 +19,14 @@ var _ api.Network = network{}
 
 // Ping is one round trip.
 func (w network) Ping(ctx context.Context, computer string) (api.Ping, error) {
-	d, name, err := w.n.computerNamed(computer)
-	if err != nil {
-		return api.Ping{}, fmt.Errorf("ping %s: %w", computer, err)
+	other, err := memberNamed(w.n.roster.get(), computer)
+	if err == nil && other.Device == w.n.id.Device() {
+		err = fmt.Errorf("%w: it is this one", api.ErrNoComputer)
 	}
+	if err != nil {
+		return api.Ping{}, fmt.Errorf("ping: %w", err)
+	}
+	d, name := other.Device, other.Name
 	t, err := w.n.mesh.Ping(ctx, d)
 	if errors.Is(err, mesh.ErrAway) {
 		err = api.ErrAway
@@ -51,27 +55,6 @@ func (w network) Netcheck(ctx context.Context) (api.Netcheck, error) {
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// computerNamed finds another computer of the fleet by its name, or by the start of its key.
-func (n *Node) computerNamed(text string) (ledger.Device, string, error) {
-	roster := n.roster.get()
-	var found []ledger.Device
-	for _, d := range roster.Devices() {
-		if d == n.id.Device() {
-			continue
-		}
-		if strings.EqualFold(roster.Name(d), text) {
-			return d, roster.Name(d), nil
-		}
-		if len(text) >= 4 && strings.HasPrefix(d.String(), strings.ToLower(text)) {
-			found = append(found, d)
-		}
-	}
-	if len(found) != 1 {
-		return ledger.Device{}, "", api.ErrNoComputer
-	}
-	return found[0], roster.Name(found[0]), nil
-}
 
 // RelayRun is what `parley relay` runs with.
 type RelayRun struct {

@@ -27,6 +27,7 @@ type viewer struct {
 	since   map[string]time.Time // cards: since when
 	records func(ledger.TID) ([]*ledger.Record, error)
 	branch  func(slug string) string
+	folded  []lanes.Lane
 }
 
 func (v viewer) status(peers []mesh.PeerStatus) api.Status {
@@ -48,6 +49,7 @@ func (v viewer) status(peers []mesh.PeerStatus) api.Status {
 	for i, r := range v.core.Repos() {
 		out.Repositories = append(out.Repositories, v.repository(r, v.cfg.Repositories[i]))
 	}
+	out.Lanes = v.lanes(peers)
 	for _, t := range v.core.Conversations() {
 		if t.State.Phase != thread.Closed {
 			out.ThreadsOpen++

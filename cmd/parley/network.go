@@ -15,6 +15,20 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 )
 
+// fillNetwork is [app.fill] for what looks at the network.
+func (a *app) fillNetwork(v api.Verb, c *cobra.Command) {
+	switch v.Name {
+	case "computers":
+		c.RunE = a.computers
+	case "ping":
+		a.pingCommand(c)
+	case "netcheck":
+		c.RunE = a.netcheck
+	case "relay":
+		a.relayCommand(c)
+	}
+}
+
 // computerLine is one computer as `parley computers` shows it.
 type computerLine struct {
 	api.Peer

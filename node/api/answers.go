@@ -61,8 +61,6 @@ func (s *Server) answers(verb string) answer {
 		return s.sync(SyncNow)
 	case "reroute":
 		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
-	case "ping", "netcheck":
-		return s.networkAnswer(verb)
 	case "scan":
 		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
 	case "invite":
@@ -73,6 +71,11 @@ func (s *Server) answers(verb string) answer {
 		return s.confirmInvite
 	case "invite cancel":
 		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
+	}
+	for _, more := range []func(string) answer{s.laneAnswers, s.computerAnswers} {
+		if a := more(verb); a != nil {
+			return a
+		}
 	}
 	panic("api: the verb " + verb + " has no answer")
 }
@@ -150,6 +153,14 @@ func (s *Server) person(act func(context.Context, personRequest) (reply, error))
 		}
 		return act(r.Context(), in)
 	}
+}
+
+func (s *Server) revoke(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Revoke(ctx, in.Name, in.Why, in.Proof)
+}
+
+func (s *Server) rename(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Rename(ctx, in.ID, in.Name, in.Proof)
 }
 
 func (s *Server) setMain(on bool) answer {

@@ -57,14 +57,21 @@ type Relay struct {
 	Trouble   string `json:"trouble,omitempty"`
 }
 
-// networkAnswer carries a verb of [Network] out.
-func (s *Server) networkAnswer(verb string) answer {
-	if verb == "netcheck" {
+// computerAnswers is what carries the verbs about other computers out; nil for another verb.
+func (s *Server) computerAnswers(verb string) answer {
+	switch verb {
+	case "revoke":
+		return s.person(s.revoke)
+	case "computers rename":
+		return s.person(s.rename)
+	case "netcheck":
 		return func(r *http.Request) (reply, error) { return s.Network.Netcheck(r.Context()) }
+	case "ping":
+		return func(r *http.Request) (reply, error) {
+			return s.Network.Ping(r.Context(), strings.TrimSpace(r.URL.Query().Get("computer")))
+		}
 	}
-	return func(r *http.Request) (reply, error) {
-		return s.Network.Ping(r.Context(), strings.TrimSpace(r.URL.Query().Get("computer")))
-	}
+	return nil
 }
 
 // Ping implements [Network].

@@ -16,6 +16,8 @@ type Reader interface {
 	Inbox() ([]Card, error)
 	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread].
 	Why(subject string) (Why, error)
+	// Lanes lists the links to other developers, by name.
+	Lanes() ([]Lane, error)
 	// Kept lists what was taken out of the checkouts, newest first.
 	Kept(ctx context.Context) ([]KeptFile, error)
 	// KeptContent is one of them with its bytes; [ErrNoKept].
@@ -48,6 +50,20 @@ type Actor interface {
 	// Scan starts a run over the pull requests; [ErrNotMain] elsewhere than on the main computer.
 	Scan(ctx context.Context) (Outcome, error)
 }
+
+// Fleet changes which computers belong together. Proofs are as for [Actor].
+type Fleet interface {
+	// Revoke removes a computer for ever; [ErrNoComputer].
+	Revoke(ctx context.Context, name string, why RevokeWhy, p presence.Proof) (Outcome, error)
+	// Rename gives a computer another name; [ErrNoComputer].
+	Rename(ctx context.Context, old, name string, p presence.Proof) (Outcome, error)
+}
+
+// RevokeWhy is why a computer is removed.
+type RevokeWhy string
+
+// RevokeWhys are the reasons, in the order of their numbers in a record.
+var RevokeWhys = []RevokeWhy{"lost", "retired", "stolen"}
 
 // SyncHow is what shall happen to a master sync.
 type SyncHow string

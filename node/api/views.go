@@ -24,6 +24,8 @@ type Status struct {
 	Main            MainComputer     `json:"main"`
 	Peers           List[Peer]       `json:"peers"` // the other computers, by name
 	Repositories    List[Repository] `json:"repositories"`
+	Lanes           List[Lane]       `json:"lanes"`
+	Teammates       bool             `json:"teammates"` // the switch [Teammates]
 	ThreadsOpen     int              `json:"threads_open"`
 	Cards           int              `json:"cards"`
 	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
@@ -228,6 +230,7 @@ type InviteState struct {
 	Name  string    `json:"name"`  // of the computer that asks or has joined
 	Words [4]string `json:"words"` // of the computer that asks; the same on its screen
 	Text  string    `json:"text"`  // why it failed
+	Lane  bool      `json:"lane"`  // another developer, and no computer of one's own
 }
 
 // The states of an invitation. Joined and failed are last.
