@@ -227,6 +227,8 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
+	case "computers", "ping", "netcheck", "relay":
+		a.fillNetwork(v, c)
 	case "doctor":
 		c.RunE = a.doctor
 	case "fsck":
