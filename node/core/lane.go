@@ -300,7 +300,7 @@ func (c *Core) authors(r *repo) (out []uint64) {
 }
 
 // BindLane is the record by which a person here pairs with another developer. accept is the signature of one of
-// their computers over [ledger.JoinStatement] of this fleet, the invitation and this computer's key.
+// their computers over [ledger.LaneStatement] of the lane, the invitation and this computer's key.
 func (c *Core) BindLane(peer ledger.TID, invite ledger.Invite, accept ledger.Signature) Append {
 	return Append{Ledger: c.cfg.Fleet, Content: &ledger.LaneBind{Fleet: peer, Invite: invite, Accept: accept}, Deps: c.roster.Heads}
 }

@@ -62,7 +62,7 @@ func (w *teams) join(user uint64, names ...string) (fleet ledger.TID) {
 // pair is a person at a who pairs with b's fleet.
 func (w *teams) pair(a, b *computer) {
 	var accept ledger.Signature
-	copy(accept[:], ed25519.Sign(b.key, ledger.JoinStatement(a.fleet, ledger.Invite{1}, a.device())))
+	copy(accept[:], ed25519.Sign(b.key, ledger.LaneStatement(ledger.LaneID(a.fleet, b.fleet), ledger.Invite{1}, a.device())))
 	w.lanes = append(w.lanes, ledger.LaneID(a.fleet, b.fleet))
 	for _, c := range w.people {
 		if c.fleet == a.fleet {
