@@ -99,39 +99,47 @@ func (f *folding) follow(records []*ledger.Record) (out []*ledger.Record) {
 }
 
 // frontier is what a new record of the fleet names as its parents: every record that nothing follows yet, and
-// every shown one that no shown one follows, so that what a lane sees holds together without the rest. When
-// there are more than a record may name, the shown ones and the latest go first.
+// every shown one that no shown one follows, so that what a lane sees holds together without the rest. The shown
+// ones and the latest come first.
 func (f *folding) frontier() []ledger.ID {
-	shown := loose(f.fleet, f.visible()).tips()
-	all := shown
-	for _, r := range f.tips() {
-		if !slices.Contains(shown, r) {
-			all = append(all, r)
+	followed, shown := map[ledger.ID]bool{}, map[ledger.ID]bool{}
+	for _, r := range f.records {
+		for _, p := range f.parents(r) {
+			followed[p] = true
+			shown[p] = shown[p] || visible(r.Kind)
 		}
 	}
+	f.skip(shown)
+	tips := slices.DeleteFunc(slices.Clone(f.records), func(r *ledger.Record) bool {
+		return followed[r.ID] && (shown[r.ID] || !visible(r.Kind))
+	})
+	slices.SortFunc(tips, func(a, b *ledger.Record) int {
+		return cmp.Or(-cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Lam, a.Lam), bytes.Compare(a.ID[:], b.ID[:]))
+	})
 	var out []ledger.ID
-	for _, r := range all[:min(len(all), ledger.DepsMax)] {
+	for _, r := range tips {
 		out = append(out, r.ID)
 	}
-	slices.SortFunc(out, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
 	return out
 }
 
-// tips are the placed records that no placed record follows, the latest first.
-func (f *folding) tips() (out []*ledger.Record) {
-	parent := map[ledger.ID]bool{}
-	for _, r := range f.records {
-		for id := range f.before[r.ID] {
-			parent[id] = true
-		}
+func rank(r *ledger.Record) int {
+	if visible(r.Kind) {
+		return 1
 	}
-	for _, r := range f.records {
-		if !parent[r.ID] {
-			out = append(out, r)
+	return 0
+}
+
+// skip marks what a shown record follows in its own chain over the hidden ones between.
+func (f *folding) skip(shown map[ledger.ID]bool) {
+	last := map[ledger.Chain]*ledger.Record{}
+	for _, r := range f.records { // parents first, so each chain in its order
+		if !visible(r.Kind) {
+			continue
 		}
+		if before := last[r.Chain()]; before != nil {
+			shown[before.ID] = true
+		}
+		last[r.Chain()] = r
 	}
-	slices.SortFunc(out, func(a, b *ledger.Record) int {
-		return cmp.Or(cmp.Compare(b.Lam, a.Lam), bytes.Compare(a.ID[:], b.ID[:]))
-	})
-	return out
 }

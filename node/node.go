@@ -218,9 +218,9 @@ func (n *Node) findFleet() (ledger.TID, error) {
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return fleet, err
 	}
-	genesis := &ledger.Genesis{}
-	if _, err := rand.Read(genesis.Nonce[:]); err != nil {
-		return fleet, fmt.Errorf("found a fleet: %v", err)
+	genesis, err := n.home.newGenesis()
+	if err != nil {
+		return fleet, err
 	}
 	fleet = ledger.FleetID(n.id.Device(), genesis.Nonce)
 	first, err := n.seal(core.Append{Ledger: fleet, Content: genesis})

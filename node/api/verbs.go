@@ -58,6 +58,26 @@ var Verbs = withLanes([]Verb{
 			"on both screens.",
 	},
 	{
+		Name: "computers rename", Summary: "call a computer of yours otherwise", Who: Person, Where: Node, Method: "POST", Path: "/v1/computers/rename",
+		Help: "OLD is its name now, or the first eight digits of its key or more.",
+	},
+	{
+		Name: "computers remove", Summary: "remove a computer that you use no more", Who: Person, Where: Local,
+		Help: "The same as parley revoke NAME --reason retired.",
+	},
+	{
+		Name: "revoke", Summary: "cut a lost or stolen computer off", Who: Person, Where: Node, Method: "POST", Path: "/v1/revoke",
+		Help: "NAME is removed for ever, on all your computers as soon as they hear of it: its connections end, and what it\n" +
+			"says from now on counts for nothing. What is on its disk stays there. Conversations that waited for it go on.\n" +
+			"When whoever has it removed the others first, parley fleet recover puts that right.",
+	},
+	{
+		Name: "fleet recover", Summary: "take your computers back with the recovery words", Who: Person, Where: Local,
+		Help: "Asks for the 24 words that parley init printed on your first computer. It removes every computer that is NAMEd,\n" +
+			"undoes what those did to the others, and lets this computer in if it was removed or is new. Run it while no node\n" +
+			"runs here; on each other computer of yours that was shut out, run it with the same names.",
+	},
+	{
 		Name: "main on", Summary: "make this the main computer", Who: Person, Where: Node, Method: "POST", Path: "/v1/main/on",
 		Help: "The main computer alone looks at GitHub for conflicts, opens conversations and publishes results.",
 	},

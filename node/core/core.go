@@ -61,6 +61,7 @@ type Core struct {
 	twice   map[ledger.Device]time.Time // when two processes were last seen with one key
 	skewed  map[ledger.Device]time.Time // when a clock was last seen to be off
 
+	rosters   lanes.Rosters                   // of all fleets known here, this one first
 	links     map[ledger.TID]*link            // by the other developer's fleet
 	control   map[ledger.TID][]*ledger.Record // by lane ledger
 	teammates bool                            // their pull requests start conversations too (P12)
@@ -121,6 +122,7 @@ func New(cfg Config) *Core {
 		roster: lanes.Fold(cfg.Fleet, nil), twice: map[ledger.Device]time.Time{}, skewed: map[ledger.Device]time.Time{},
 		links: map[ledger.TID]*link{}, control: map[ledger.TID][]*ledger.Record{},
 	}
+	c.gather()
 	for _, slug := range cfg.Slugs {
 		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
 	}
@@ -391,7 +393,7 @@ func (c *Core) hearThread(h Heard) {
 // refold computes a thread's state from its records and everybody's roster.
 func (c *Core) refold(t *Conversation) {
 	before, tid := t.State.Phase, t.State.Ledger
-	t.State = thread.Fold(t.records, c.rosters())
+	t.State = thread.Fold(t.records, c.rosters)
 	t.State.Ledger = tid
 	if t.State.Phase != before && t.State.Phase >= thread.Final {
 		for _, r := range c.repos {

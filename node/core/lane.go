@@ -52,6 +52,7 @@ func (c *Core) link(peer ledger.TID) *link {
 		l = &link{peer: lanes.FoldVisible(peer, nil), heard: map[ledger.ID]bool{}}
 		c.links[peer] = l
 		c.foldLane(l)
+		c.gather()
 	}
 	return l
 }
@@ -66,21 +67,20 @@ func (c *Core) peers() []ledger.TID {
 	return out
 }
 
-// rosters are all fleets known here, this one first.
-func (c *Core) rosters() lanes.Rosters {
-	out := lanes.Rosters{c.roster}
+// gather remembers all fleets known here, this one first.
+func (c *Core) gather() {
+	c.rosters = lanes.Rosters{c.roster}
 	for _, peer := range c.peers() {
-		out = append(out, c.links[peer].peer)
+		c.rosters = append(c.rosters, c.links[peer].peer)
 	}
-	return out
 }
 
 // opener is the fleet that a thread belongs to, as far as it is known here.
-func (c *Core) opener(t *Conversation) lanes.Roster {
+func (c *Core) opener(t *Conversation) *lanes.Roster {
 	if o := t.State.Open; o != nil && o.Fleet != c.cfg.Fleet && c.links[o.Fleet] != nil {
-		return c.links[o.Fleet].peer
+		return &c.links[o.Fleet].peer
 	}
-	return c.roster
+	return &c.roster
 }
 
 // hearRoster takes the roster of this fleet, or what another one shows of its own. Every conversation is folded
@@ -99,6 +99,7 @@ func (c *Core) hearRoster(h Heard) {
 		l.peer = lanes.FoldVisible(h.Ledger, h.Records)
 		c.foldLane(l)
 	}
+	c.gather()
 	for _, tid := range c.order() {
 		if t := c.threads[tid]; len(t.records) > 0 {
 			c.refold(t)
@@ -148,7 +149,7 @@ func laneName(fleet ledger.TID) string { return ledger.LaneParty(fleet).String()
 
 // who is what people call an author: a computer by its name, another developer by their lane.
 func (c *Core) who(d ledger.Device) string {
-	if fleet, ok := c.rosters().Of(d); ok && fleet.Fleet != c.cfg.Fleet {
+	if fleet, ok := c.rosters.Of(d); ok && fleet.Fleet != c.cfg.Fleet {
 		return laneName(fleet.Fleet)
 	}
 	return c.roster.Name(d)
@@ -232,6 +233,9 @@ func (t *Conversation) notice(want []thread.Notice, now time.Time) {
 
 // nextNote is when the first notice falls to this computer.
 func (c *Core) nextNote(now time.Time) (next time.Time) {
+	if len(c.links) == 0 {
+		return next
+	}
 	for _, tid := range c.order() {
 		for _, n := range c.threads[tid].notices {
 			if at := c.threads[tid].noticed[n.Cause].Add(c.noteTurn(now)); at.After(now) && (next.IsZero() || at.Before(next)) {
@@ -302,7 +306,7 @@ func (c *Core) authors(r *repo) (out []uint64) {
 // BindLane is the record by which a person here pairs with another developer. accept is the signature of one of
 // their computers over [ledger.LaneStatement] of the lane, the invitation and this computer's key.
 func (c *Core) BindLane(peer ledger.TID, invite ledger.Invite, accept ledger.Signature) Append {
-	return Append{Ledger: c.cfg.Fleet, Content: &ledger.LaneBind{Fleet: peer, Invite: invite, Accept: accept}, Deps: c.roster.Heads}
+	return Append{Ledger: c.cfg.Fleet, Content: &ledger.LaneBind{Fleet: peer, Invite: invite, Accept: accept}, Deps: c.roster.Deps(c.cfg.Device)}
 }
 
 // SwitchLane is the record by which a person here switches a lane on for repositories, by GitHub's ids; for none

@@ -86,7 +86,7 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
 	}
 	self.Role, _ = c.opener(t).Main()
-	if i, ok := t.State.Party(c.cfg.Device, c.rosters()); ok && c.roster.Member(c.cfg.Device) {
+	if i, ok := t.State.Party(c.cfg.Device, c.rosters); ok && c.roster.Member(c.cfg.Device) {
 		self.Party = i
 	}
 	return self
