@@ -53,10 +53,6 @@ func (s *Server) answers(verb string) answer {
 		return func(r *http.Request) (reply, error) { return list(s.Reader.Operations(r.Context())) }
 	case "op undo":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Actor.Undo(ctx, in.ID, in.Proof) })
-	case "revoke":
-		return s.person(s.revoke)
-	case "computers rename":
-		return s.person(s.rename)
 	case "sync pause":
 		return s.sync(SyncPause)
 	case "sync resume":
@@ -75,6 +71,9 @@ func (s *Server) answers(verb string) answer {
 		return s.confirmInvite
 	case "invite cancel":
 		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
+	}
+	if a := s.membership(verb); a != nil {
+		return a
 	}
 	panic("api: the verb " + verb + " has no answer")
 }
@@ -152,14 +151,6 @@ func (s *Server) person(act func(context.Context, personRequest) (reply, error))
 		}
 		return act(r.Context(), in)
 	}
-}
-
-func (s *Server) revoke(ctx context.Context, in personRequest) (reply, error) {
-	return s.Fleet.Revoke(ctx, in.Name, in.Why, in.Proof)
-}
-
-func (s *Server) rename(ctx context.Context, in personRequest) (reply, error) {
-	return s.Fleet.Rename(ctx, in.ID, in.Name, in.Proof)
 }
 
 func (s *Server) setMain(on bool) answer {
