@@ -69,6 +69,8 @@ type Config struct {
 	Heartbeat   time.Duration // of gossip; 0 is a second
 	SyncEvery   time.Duration // mean time between two catch-ups without news; 0 is a minute
 	HostOptions HostOptions
+	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
+	GossipRate int
 }
 
 // EventKind says what happened.
@@ -110,10 +112,11 @@ type Mesh struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	inbox   chan *ledger.Record
+	inbox   chan told
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
 	refused Counters
+	rates   rates
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
@@ -158,7 +161,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	m := &Mesh{
-		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
+		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan told, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
@@ -274,6 +277,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !changed {
 		return
 	}
+	m.rates.keep(m.gate.member)
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
