@@ -100,7 +100,7 @@ func (n *Node) bindLane(ctx context.Context, l mesh.LanePaired) error {
 		if now, ok := n.lanes.of(l.Fleet); err == nil && (!ok || !now.Bound) {
 			err = errors.New("the other side's signature does not count")
 		}
-		return api.Outcome{}, effects, err
+		return api.Outcome{}, append(effects, n.hearLoose(l.Fleet)...), err
 	})
 	return err
 }
