@@ -182,7 +182,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "up":
 		a.upCommand(c)
 	case "invite":
-		c.RunE = a.invite
+		a.inviteCommand(c)
 	case "join":
 		a.joinCommand(c)
 	case "main on":
@@ -227,6 +227,8 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
+	case "computers", "ping", "netcheck", "relay":
+		a.fillNetwork(v, c)
 	case "doctor":
 		c.RunE = a.doctor
 	case "fsck":

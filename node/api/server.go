@@ -34,6 +34,7 @@ type Server struct {
 	Inviter Inviter
 	Laner   Laner
 	Fleet   Fleet
+	Network Network
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
