@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
@@ -34,7 +35,7 @@ func (m *Mesh) joinGossip() error {
 	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
-		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
+		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
 		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
@@ -52,6 +53,17 @@ func (m *Mesh) joinGossip() error {
 		return fmt.Errorf("gossip: %w", err)
 	}
 	return nil
+}
+
+// messageID is the hash of a message's bytes; on a lane's topic it covers the topic too, since one record goes to
+// the fleet and through lanes.
+func messageID(msg *pb.Message) string {
+	data := msg.GetData()
+	if topic := msg.GetTopic(); strings.HasPrefix(topic, laneTopics) {
+		data = append([]byte(topic), data...)
+	}
+	s := sha256.Sum256(data)
+	return string(s[:])
 }
 
 // validate judges a message before it is passed on: malformed bytes and bad signatures are refused, and
