@@ -136,7 +136,7 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 			return string(code)
 		}, ledger.ErrCodeDamaged},
 		"another secret": {altered(func(c *ledger.InviteCode) { c.Secret[0] ^= 1 }), ErrWrongCode},
-		"of a lane":      {altered(func(c *ledger.InviteCode) { c.Kind = ledger.InviteLane }), ErrWrongCode},
+		"of a lane":      {altered(func(c *ledger.InviteCode) { c.Kind = ledger.InviteLane }), ErrOtherKind},
 		"used before": {func(i *inviter) string {
 			in := i.invite(nil)
 			if _, err := i.ask(in.Code(), nil); err != nil {
