@@ -36,6 +36,7 @@ func run(args []string, out, hints io.Writer) error {
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "the whole story")
 	flags.IntVar(&cfg.Steps, "steps", 0, "events to live through; 0: 3000")
 	flags.IntVar(&cfg.Computers, "computers", 0, "of the fleet, 2 to 6; 0: the seed chooses")
+	flags.IntVar(&cfg.Teams, "teams", 0, "other developers joined by lanes, 0 to 2; only while faults go on")
 	flags.IntVar(&cfg.Calm, "calm", 0, "event at which the faults stop; 0: halfway")
 	flags.StringVar(&cfg.Mutant, "mutant", "", "a rule to break: "+mutants())
 	flags.StringVar(&cfg.Only, "only", "", "the one invariant to check")
@@ -86,7 +87,7 @@ func runRange(cfg simnet.Config, seeds string, out io.Writer) error {
 	chosen := cfg.Ending
 	for seed := first; seed < last; seed++ {
 		cfg.Seed = seed
-		if chosen == simnet.Never {
+		if chosen == simnet.Never && cfg.Teams == 0 {
 			cfg.Ending = simnet.Endings[seed%uint64(len(simnet.Endings))]
 		}
 		w := simnet.New(cfg)
