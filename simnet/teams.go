@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
@@ -60,6 +61,36 @@ func (w *World) populateTeams() {
 	}
 	w.begin()
 	w.agree()
+}
+
+// reconcile is persons who are honest from now on: every lane is on, and everybody is signed in as themselves.
+func (w *World) reconcile() {
+	for _, t := range w.teams.all {
+		for _, c := range t.of {
+			if c.up() {
+				c.signIn(t.user)
+			}
+		}
+		for _, peer := range w.teams.all {
+			if c := t.of[0]; peer.fleet != t.fleet && !c.off {
+				w.after(2*time.Minute, c, func() { c.switchOn(peer.fleet) })
+			}
+		}
+	}
+}
+
+// rivalled reports whether two developers opened a third one's pull request, who follows the other of the two: the
+// lane to the third carries nothing of it.
+func (w *World) rivalled(s *thread.State) bool {
+	for _, c := range w.computers {
+		if w.cfg.Teams < 2 || !slices.Contains(s.Open.Parties, ledger.LaneParty(c.fleet)) || !c.up() {
+			continue
+		}
+		if t := c.conversation(s.Ledger); t != nil && t.State.Root != nil && t.State.Root.ID != s.Root.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // agree lets most worlds begin with lanes that persons switch on soon.

@@ -90,8 +90,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("world: there is no invariant %q", c.Only)
 	case !slices.Contains(Endings, c.Ending):
 		return fmt.Errorf("world: there is no ending %q", c.Ending)
-	case c.Teams < 0 || c.Teams > 2 || c.Teams > 0 && c.Ending != Never:
-		return fmt.Errorf("world: %d other developers, ending %q; want 0 to 2, and faults that go on", c.Teams, c.Ending)
+	case c.Teams < 0 || c.Teams > 2 || c.Teams > 0 && !slices.Contains(TeamEndings, c.Ending):
+		return fmt.Errorf("world: %d other developers, ending %q; want 0 to 2, and no ending or settle", c.Teams, c.Ending)
 	case c.Computers != 0 && (c.Computers < 2 || c.Computers > 6), c.Steps < 0, c.Calm < 0:
 		return fmt.Errorf("world: %d computers, %d steps, calm at %d; want 2 to 6 computers", c.Computers, c.Steps, c.Calm)
 	}
