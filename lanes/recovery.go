@@ -48,6 +48,45 @@ func RecoveryDeps(fleet ledger.TID, records []*ledger.Record, removed []ledger.D
 	return f.frontier()
 }
 
+// Deps is what the next record of a computer names: the heads, or as many as one record can name. Those come
+// first that know of the author: a member that writes many heads beside each other keeps nobody from
+// writing.
+func (r Roster) Deps(by ledger.Device) []ledger.ID {
+	out := slices.Clone(r.Heads)
+	slices.SortStableFunc(out, func(a, b ledger.ID) int {
+		switch {
+		case r.knows[a][by] == r.knows[b][by]:
+			return 0
+		case r.knows[a][by]:
+			return -1
+		}
+		return 1
+	})
+	return out[:min(len(out), ledger.DepsMax)]
+}
+
+// note remembers whom each head knows of, once there are too many to name all.
+func (f *folding) note(out *Roster) {
+	if len(out.Heads) <= ledger.DepsMax {
+		return
+	}
+	out.knows = map[ledger.ID]map[ledger.Device]bool{}
+	for _, head := range out.Heads {
+		out.knows[head] = map[ledger.Device]bool{}
+		for _, r := range f.records {
+			if !f.before[head][r.ID] && head != r.ID || !f.valid[r.ID] {
+				continue
+			}
+			switch c := r.Content.(type) {
+			case *ledger.Add:
+				out.knows[head][c.Device] = true
+			case *ledger.Genesis:
+				out.knows[head][r.Device] = true
+			}
+		}
+	}
+}
+
 // AddedBy lists the computers that one let in and that belong to the fleet still, ascending: whoever stole
 // it may have let in others before it was removed.
 func (r Roster) AddedBy(d ledger.Device) []ledger.Device {

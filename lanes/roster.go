@@ -54,11 +54,12 @@ type Roster struct {
 	Founder ledger.Device
 	// Recovery is the key whose removals beat all others; zero in a fleet without one.
 	Recovery ledger.Device
-	Members  []Member    // ascending by device, removed ones included
-	Live     []Claim     // ascending by device, then id
-	Heads    []ledger.ID // what a new record names as its parents, ascending
-	Lam      uint64      // highest logical time seen
-	Binds    []Bind      // other developers' fleets that a person here paired with, in order of their records
+	Members  []Member                             // ascending by device, removed ones included
+	Live     []Claim                              // ascending by device, then id
+	Heads    []ledger.ID                          // what nothing that counts follows yet, the shown and the latest first
+	Lam      uint64                               // highest logical time seen
+	Binds    []Bind                               // other developers' fleets that a person here paired with, in order of their records
+	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
 	claims   map[ledger.ID]Claim
 }
 
@@ -270,6 +271,7 @@ func (f *folding) roster() Roster {
 			out.Live = append(out.Live, c)
 		}
 	}
+	f.note(&out)
 	slices.SortFunc(out.Live, func(a, b Claim) int {
 		if c := bytes.Compare(a.Device[:], b.Device[:]); c != 0 {
 			return c

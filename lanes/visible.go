@@ -98,8 +98,8 @@ func (f *folding) follow(records []*ledger.Record) (out []*ledger.Record) {
 }
 
 // frontier is what a new record of the fleet names as its parents: every record that nothing follows yet, and
-// every shown one that no shown one follows, so that what a lane sees holds together without the rest. When
-// there are more than a record may name, the shown ones and the latest go first.
+// every shown one that no shown one follows, so that what a lane sees holds together without the rest. The shown
+// ones and the latest come first.
 func (f *folding) frontier() []ledger.ID {
 	followed, shown := map[ledger.ID]bool{}, map[ledger.ID]bool{}
 	for _, r := range f.records {
@@ -116,10 +116,9 @@ func (f *folding) frontier() []ledger.ID {
 		return cmp.Or(-cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Lam, a.Lam), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	var out []ledger.ID
-	for _, r := range tips[:min(len(tips), ledger.DepsMax)] {
+	for _, r := range tips {
 		out = append(out, r.ID)
 	}
-	slices.SortFunc(out, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
@@ -55,7 +56,11 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 	}
 	g := newGate()
 	g.all = true
-	h, err := newHost(o.Identity, o.Listen, g, o.HostOptions)
+	over := o.HostOptions
+	if over == nil {
+		over = func() []libp2p.Option { return Reach{}.options(new(hands)) }
+	}
+	h, err := newHost(o.Identity, o.Listen, g, append([]libp2p.Option{libp2p.UserAgent(agentPrefix), libp2p.DisableRelay()}, over()...)...)
 	if err != nil {
 		return Joined{}, err
 	}

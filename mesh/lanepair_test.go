@@ -25,15 +25,15 @@ type developer struct {
 	genesis *ledger.Record
 }
 
-// neighbours are two developers whose computers have never met.
-type neighbours struct {
+// developers are two developers whose computers have never met.
+type developers struct {
 	*crew
 	dev [2]*developer
 }
 
-func newNeighbours(t *testing.T) *neighbours {
+func newDevelopers(t *testing.T) *developers {
 	t.Helper()
-	n := &neighbours{crew: newCrew(t, 2, loopback["quic"])}
+	n := &developers{crew: newCrew(t, 2, loopback["quic"])}
 	for i, m := range n.meshes {
 		nonce := [16]byte{byte(i)}
 		d := &developer{m: m, id: n.ids[i], yes: true, spent: map[ledger.Invite]bool{}}
@@ -76,7 +76,7 @@ func (d *developer) options() LaneOptions {
 	}
 }
 
-func (n *neighbours) invite(change func(*LaneOptions)) *Invitation {
+func (n *developers) invite(change func(*LaneOptions)) *Invitation {
 	n.t.Helper()
 	o := n.dev[0].options()
 	if change != nil {
@@ -89,14 +89,14 @@ func (n *neighbours) invite(change func(*LaneOptions)) *Invitation {
 	return in
 }
 
-func (n *neighbours) accept(code string) (LanePaired, error) {
+func (n *developers) accept(code string) (LanePaired, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, 20*time.Second)
 	defer cancel()
 	return n.meshes[1].AcceptLane(ctx, code, n.dev[1].options())
 }
 
 func TestTwoDevelopersPairWhenBothPersonsSayYes(t *testing.T) { // P3, P4
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	in := n.invite(nil)
 
 	got, err := n.accept(in.Code())
@@ -135,7 +135,7 @@ func TestTwoDevelopersPairWhenBothPersonsSayYes(t *testing.T) { // P3, P4
 }
 
 // apart waits until the two have no connection left.
-func (n *neighbours) apart() {
+func (n *developers) apart() {
 	n.t.Helper()
 	for len(n.meshes[0].host.Network().Conns())+len(n.meshes[1].host.Network().Conns()) > 0 {
 		select {
@@ -148,17 +148,17 @@ func (n *neighbours) apart() {
 
 // unpaired are the ways in which no lane comes about; each prepares the code that is typed.
 var unpaired = map[string]struct {
-	prepare func(*neighbours) string
+	prepare func(*developers) string
 	want    error
 }{
-	"the code of a computer": {func(n *neighbours) string {
+	"the code of a computer": {func(n *developers) string {
 		in, err := n.meshes[0].Invite(InviteOptions{})
 		if err != nil {
 			n.t.Fatal(err)
 		}
 		return in.Code()
 	}, ErrOtherKind},
-	"the code of a computer, made to look like a lane's": {func(n *neighbours) string {
+	"the code of a computer, made to look like a lane's": {func(n *developers) string {
 		in, err := n.meshes[0].Invite(InviteOptions{})
 		if err != nil {
 			n.t.Fatal(err)
@@ -168,45 +168,45 @@ var unpaired = map[string]struct {
 		forged.Kind = ledger.InviteLane
 		return forged.Encode()
 	}, ErrWrongCode},
-	"another secret": {func(n *neighbours) string {
+	"another secret": {func(n *developers) string {
 		code := n.invite(nil).code
 		code.Secret[0] ^= 1
 		return code.Encode()
 	}, ErrWrongCode},
-	"expired": {func(n *neighbours) string {
+	"expired": {func(n *developers) string {
 		in := n.invite(func(o *LaneOptions) { o.TTL = time.Millisecond })
 		if _, err := in.Wait(n.ctx); !errors.Is(err, ErrExpired) {
 			n.t.Errorf("the inviter is told %v", err)
 		}
 		return in.Code()
 	}, ErrExpired},
-	"spent durably, then crashed": {func(n *neighbours) string {
+	"spent durably, then crashed": {func(n *developers) string {
 		in := n.invite(nil)
 		n.dev[0].spent[in.code.ID()] = true
 		return in.Code()
 	}, ErrSpentCode},
-	"the inviter's person says no": {func(n *neighbours) string {
+	"the inviter's person says no": {func(n *developers) string {
 		n.dev[0].yes = false
 		return n.invite(nil).Code()
 	}, ErrRefused},
-	"the other person says no": {func(n *neighbours) string {
+	"the other person says no": {func(n *developers) string {
 		n.dev[1].yes = false
 		return n.invite(nil).Code()
 	}, ErrRefused},
-	"cancelled": {func(n *neighbours) string {
+	"cancelled": {func(n *developers) string {
 		in := n.invite(nil)
 		in.Cancel()
 		return in.Code()
 	}, ErrRefused},
-	"of the same fleet": {func(n *neighbours) string {
+	"of the same fleet": {func(n *developers) string {
 		n.meshes[1].c.Fleet = n.meshes[0].c.Fleet
 		return n.invite(nil).Code()
 	}, ErrOwnFleet},
-	"of a computer of the same fleet": {func(n *neighbours) string {
+	"of a computer of the same fleet": {func(n *developers) string {
 		n.meshes[1].SetMembers(n.devices())
 		return n.invite(nil).Code()
 	}, ErrOwnFleet},
-	"nobody there": {func(n *neighbours) string {
+	"nobody there": {func(n *developers) string {
 		code := n.invite(nil).code
 		code.Inviter = NewIdentity([32]byte{99}).Device()
 		return code.Encode()
@@ -216,7 +216,7 @@ var unpaired = map[string]struct {
 func TestEachWayOfNotPairingHasItsOwnWordAndBindsNothing(t *testing.T) { // P3, cases 53, 54
 	for name, c := range unpaired {
 		t.Run(name, func(t *testing.T) {
-			n := newNeighbours(t)
+			n := newDevelopers(t)
 
 			_, err := n.accept(c.prepare(n))
 
@@ -231,7 +231,7 @@ func TestEachWayOfNotPairingHasItsOwnWordAndBindsNothing(t *testing.T) { // P3, 
 }
 
 func TestALanesCodeLetsNoComputerJoin(t *testing.T) { // P3
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	in := n.invite(nil)
 	forged := in.code
 	forged.Kind = ledger.InviteComputer
@@ -247,7 +247,7 @@ func TestALanesCodeLetsNoComputerJoin(t *testing.T) { // P3
 }
 
 func TestALanesCodeServesOnce(t *testing.T) { // case 53
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	in := n.invite(nil)
 	if _, err := n.accept(in.Code()); err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestALanesCodeServesOnce(t *testing.T) { // case 53
 }
 
 func TestASignatureOfAnotherKeyPairsNothing(t *testing.T) { // P5
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	in := n.invite(nil)
 	n.meshes[1].c.Identity = thief{n.ids[1]}.identity()
 
@@ -281,7 +281,7 @@ type thief struct{ Identity }
 func (thief) identity() Identity { return NewIdentity([32]byte{66}) }
 
 func TestAPairingThatIsCancelledAsksAndBindsNobody(t *testing.T) { // P3
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	var in *Invitation
 	in = n.invite(func(o *LaneOptions) {
 		o.Confirm = func(ctx context.Context, _ string, _ [4]string) (bool, error) {
@@ -299,7 +299,7 @@ func TestAPairingThatIsCancelledAsksAndBindsNobody(t *testing.T) { // P3
 }
 
 func TestAnInviterIsSpokenWithAboutThePairingAlone(t *testing.T) { // S12
-	n := newNeighbours(t)
+	n := newDevelopers(t)
 	var during []string
 	in := n.invite(func(o *LaneOptions) {
 		o.Confirm = func(context.Context, string, [4]string) (bool, error) {

@@ -147,7 +147,7 @@ func (n *Node) spend(id ledger.Invite) error {
 func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error) {
 	_, err := n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		effects, err := n.append(core.Append{
-			Ledger: n.fleet, Content: &ledger.Add{Device: d, Invite: id, Accept: accept}, Deps: n.core.Roster().Heads,
+			Ledger: n.fleet, Content: &ledger.Add{Device: d, Invite: id, Accept: accept}, Deps: n.deps(),
 		})
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -155,7 +155,7 @@ func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, acc
 		if !n.core.Roster().Member(d) {
 			return api.Outcome{}, effects, errors.New("the new computer's signature does not count")
 		}
-		more, err := n.append(core.Append{Ledger: n.fleet, Content: &ledger.Name{Device: d, Name: name}, Deps: n.core.Roster().Heads})
+		more, err := n.append(core.Append{Ledger: n.fleet, Content: &ledger.Name{Device: d, Name: name}, Deps: n.deps()})
 		return api.Outcome{}, append(effects, more...), err
 	})
 	if err != nil {

@@ -215,6 +215,8 @@ func (n *Node) meshEvent(e mesh.Event) []core.Effect {
 	case mesh.PeerUp:
 		n.rememberPeer(e.Device, e.Addrs)
 		return n.core.Handle(core.Peer{Device: e.Device}, n.wall())
+	case mesh.PeerMoved:
+		n.rememberPeer(e.Device, e.Addrs)
 	case mesh.ClockOff, mesh.TwoIncarnations:
 		return n.core.Handle(core.Odd{Device: e.Device, Clock: e.Kind == mesh.ClockOff}, n.wall())
 	case mesh.Synced:

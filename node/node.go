@@ -145,7 +145,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
 		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
-		HostOptions: rc.HostOptions,
+		HostOptions: rc.HostOptions, Reach: n.cfg.reach(), Version: Version(),
 	})
 	if err != nil {
 		return err
@@ -218,9 +218,9 @@ func (n *Node) findFleet() (ledger.TID, error) {
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return fleet, err
 	}
-	genesis := &ledger.Genesis{}
-	if _, err := rand.Read(genesis.Nonce[:]); err != nil {
-		return fleet, fmt.Errorf("found a fleet: %v", err)
+	genesis, err := n.home.newGenesis()
+	if err != nil {
+		return fleet, err
 	}
 	fleet = ledger.FleetID(n.id.Device(), genesis.Nonce)
 	first, err := n.seal(core.Append{Ledger: fleet, Content: genesis})

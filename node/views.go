@@ -75,7 +75,8 @@ func (v viewer) peer(roster lanes.Roster, d ledger.Device, peers []mesh.PeerStat
 	out := api.Peer{Name: roster.Name(d), Device: d.String(), LastSeen: v.core.Seen(d)}
 	for _, p := range peers {
 		if p.Device == d {
-			out.Connected, out.Transport, out.Address, out.LastSeen = p.Connected, p.Transport, p.Addr, p.LastSeen
+			out.Connected, out.LastSeen, out.LatencyMS, out.Version = p.Connected, p.LastSeen, p.LatencyMS, p.Version
+			out.Transport, out.Path, out.Address = p.Transport, p.Path, p.Addr
 		}
 	}
 	return out

@@ -38,6 +38,16 @@ func MainAct(on bool) presence.Act {
 	return presence.Act{Verb: "main off"}
 }
 
+// RevokeAct is removing a computer for ever.
+func RevokeAct(name string, why RevokeWhy) presence.Act {
+	return presence.Act{Verb: "revoke", Binds: name + "\n" + string(why)}
+}
+
+// RenameAct is giving a computer another name.
+func RenameAct(old, name string) presence.Act {
+	return presence.Act{Verb: "computers rename", Binds: old + "\n" + name}
+}
+
 // InviteAct is making an invitation.
 func InviteAct() presence.Act { return presence.Act{Verb: "invite"} }
 

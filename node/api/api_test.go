@@ -221,7 +221,7 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 		Peers: []api.Peer{{Name: "laptop", Connected: true, Transport: "quic", LastSeen: at}}, ThreadsOpen: 1,
 		Repositories: []api.Repository{{Slug: "acme/shop", Base: "main"}}, TimersShortened: true, Waiting: []string{"waits"},
 		Lanes: []api.Lane{{ID: "f2", Party: "lane:f2", Name: "maya", Here: true, Repositories: []string{"acme/shop"}, Common: api.List[string]{}}}, Teammates: true,
-		Refused: []api.Refused{{Why: "stranger", Times: 2}},
+		Refused: []api.Refused{{Why: "stranger", Times: 2, By: api.List[api.Blamed]{}}},
 	}
 	s.threads = []api.ThreadLine{line}
 	s.thread = api.Thread{

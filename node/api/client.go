@@ -98,6 +98,18 @@ func (c *Client) SetMain(ctx context.Context, on bool, by Prover) (Outcome, erro
 	return act[Outcome](ctx, c, request{verb: a.Verb}, a, by)
 }
 
+// Revoke removes a computer for ever.
+func (c *Client) Revoke(ctx context.Context, name string, why RevokeWhy, by Prover) (Outcome, error) {
+	a := RevokeAct(name, why)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{Name: name, Why: why}}, a, by)
+}
+
+// Rename gives a computer another name.
+func (c *Client) Rename(ctx context.Context, old, name string, by Prover) (Outcome, error) {
+	a := RenameAct(old, name)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{ID: old, Name: name}}, a, by)
+}
+
 // End ends a conversation.
 func (c *Client) End(ctx context.Context, t ThreadLine, by Prover) (Outcome, error) {
 	return act[Outcome](ctx, c, request{verb: "close", person: personRequest{Ref: t.ID}}, CloseAct(t.ID), by)

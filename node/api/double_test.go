@@ -103,6 +103,14 @@ func (m *memory) SetMain(_ context.Context, on bool, p presence.Proof) (api.Outc
 	return m.act(api.MainAct(on).Verb, api.MainAct(on), p)
 }
 
+func (m *memory) Revoke(_ context.Context, name string, why api.RevokeWhy, p presence.Proof) (api.Outcome, error) {
+	return m.act("revoke "+name+" "+string(why), api.RevokeAct(name, why), p)
+}
+
+func (m *memory) Rename(_ context.Context, old, name string, p presence.Proof) (api.Outcome, error) {
+	return m.act("rename "+old+" "+name, api.RenameAct(old, name), p)
+}
+
 func (m *memory) Why(subject string) (api.Why, error) {
 	if subject == "" {
 		return api.Why{}, api.ErrNoThread
@@ -247,7 +255,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

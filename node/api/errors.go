@@ -17,6 +17,8 @@ const (
 	ExitSignIn      = 4
 	ExitPerson      = 5
 	ExitNothing     = 6
+	ExitFound       = 7
+	ExitUntold      = 8
 	ExitInterrupted = 130
 )
 
@@ -32,6 +34,8 @@ var ExitStatuses = []struct {
 	{ExitSignIn, "GitHub's command gh is missing or not signed in"},
 	{ExitPerson, "only a person can do or settle this"},
 	{ExitNothing, "nothing to do: the branches merge cleanly (demo --repo)"},
+	{ExitFound, "something was found (check --exit-code)"},
+	{ExitUntold, "nothing was found, but not everything could be told (check --exit-code)"},
 	{ExitInterrupted, "interrupted"},
 }
 
@@ -44,8 +48,10 @@ var (
 	ErrNoCard        = errors.New("nothing in the inbox asks for this")
 	ErrNotNow        = errors.New("not possible now")
 	ErrNoParty       = errors.New("no such computer takes part")
+	ErrAway          = errors.New("the computer cannot be reached now")
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
+	ErrNoComputer    = errors.New("no computer of yours is called so")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
 	ErrNoLane        = errors.New("there is no such lane")
 	ErrCode          = errors.New("the code does not serve")
@@ -99,6 +105,8 @@ var faults = []struct {
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
 	{ErrNotNow, "not-now", http.StatusConflict, ExitError, "run parley why REF: it says what is waited for"},
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
+	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley computers"},
+	{ErrAway, "away", http.StatusConflict, ExitError, "run parley up there, then parley netcheck on both"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},

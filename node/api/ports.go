@@ -51,6 +51,20 @@ type Actor interface {
 	Scan(ctx context.Context) (Outcome, error)
 }
 
+// Fleet changes which computers belong together. Proofs are as for [Actor].
+type Fleet interface {
+	// Revoke removes a computer for ever; [ErrNoComputer].
+	Revoke(ctx context.Context, name string, why RevokeWhy, p presence.Proof) (Outcome, error)
+	// Rename gives a computer another name; [ErrNoComputer].
+	Rename(ctx context.Context, old, name string, p presence.Proof) (Outcome, error)
+}
+
+// RevokeWhy is why a computer is removed.
+type RevokeWhy string
+
+// RevokeWhys are the reasons, in the order of their numbers in a record.
+var RevokeWhys = []RevokeWhy{"lost", "retired", "stolen"}
+
 // SyncHow is what shall happen to a master sync.
 type SyncHow string
 

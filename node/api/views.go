@@ -36,8 +36,16 @@ type Status struct {
 
 // Refused counts what the mesh refused for one reason (S18).
 type Refused struct {
-	Why   string `json:"why"`
-	Times uint64 `json:"times"`
+	Why   string       `json:"why"`
+	Times uint64       `json:"times"`
+	By    List[Blamed] `json:"by"` // computers of the fleet to whom it was refused
+}
+
+// Blamed is how often something was refused to one computer.
+type Blamed struct {
+	Name   string `json:"name"`
+	Device string `json:"device"`
+	Times  uint64 `json:"times"`
 }
 
 // Computer is the one that was asked.
@@ -60,7 +68,10 @@ type Peer struct {
 	Name      string    `json:"name"`
 	Device    string    `json:"device"`
 	Connected bool      `json:"connected"`
-	Transport string    `json:"transport"` // "quic" or "tcp"; "" when not connected
+	Transport string    `json:"transport"`  // "quic", "tcp" or "websocket"; "" when not connected
+	Path      string    `json:"path"`       // "lan", "direct" or "relayed"; "" when not connected
+	LatencyMS int64     `json:"latency_ms"` // that its last greeting took, there and back
+	Version   string    `json:"version"`    // of its program; "" unknown
 	Address   string    `json:"address"`
 	LastSeen  time.Time `json:"last_seen,omitzero"` // absent: never
 }
