@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
@@ -19,6 +20,8 @@ const (
 	bufferMax = 4096
 	inboxMax  = 4096
 	batchMax  = 128
+
+	subscriptionsMax = 512 // topics that a peer may name at once: its fleet's, and its lanes'
 )
 
 // joinGossip subscribes to the fleet's topic. Records are signed themselves, so messages are not; a
@@ -28,16 +31,18 @@ func (m *Mesh) joinGossip() error {
 	params := pubsub.DefaultGossipSubParams()
 	params.HeartbeatInterval = m.c.Heartbeat
 	topic := topicOf(m.c.Fleet)
+	may := topics{m}
 	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
-		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
+		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
-		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))...)
+		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
+	m.pubsub = ps
 	if err := ps.RegisterTopicValidator(topic, m.validate, pubsub.WithValidatorInline(true)); err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
@@ -48,6 +53,17 @@ func (m *Mesh) joinGossip() error {
 		return fmt.Errorf("gossip: %w", err)
 	}
 	return nil
+}
+
+// messageID is the hash of a message's bytes; on a lane's topic it covers the topic too, since one record goes to
+// the fleet and through lanes.
+func messageID(msg *pb.Message) string {
+	data := msg.GetData()
+	if topic := msg.GetTopic(); strings.HasPrefix(topic, laneTopics) {
+		data = append([]byte(topic), data...)
+	}
+	s := sha256.Sum256(data)
+	return string(s[:])
 }
 
 // validate judges a message before it is passed on: malformed bytes and bad signatures are refused, and
@@ -64,7 +80,7 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
-	if !m.ofFamily(r.Ledger, f) {
+	if !ofFamily(m.c.Book, r.Ledger, f) {
 		return m.reject(RefusedFamily, from)
 	}
 	if err := r.Verify(f); err != nil {
@@ -93,8 +109,8 @@ func (m *Mesh) familyOf(r *ledger.Record) (ledger.Family, bool) {
 
 // ofFamily reports whether records of a family may come into a ledger. One of which nothing but kinds of
 // another version is held takes the first family that is known.
-func (m *Mesh) ofFamily(tid ledger.TID, f ledger.Family) bool {
-	held, ok := m.c.Book.Family(tid)
+func ofFamily(b Book, tid ledger.TID, f ledger.Family) bool {
+	held, ok := b.Family(tid)
 	return !ok || held == ledger.FamilyUnknown || held == f
 }
 
@@ -117,9 +133,11 @@ func (m *Mesh) Publish(r *ledger.Record) error { return m.topic.Publish(m.ctx, r
 
 // readGossip hands records over and never waits for the disk. What does not fit is dropped; catch-up
 // brings it.
-func (m *Mesh) readGossip() {
+func (m *Mesh) readGossip() { m.readTopic(m.sub, ledger.TID{}) }
+
+func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 	for {
-		msg, err := m.sub.Next(m.ctx)
+		msg, err := sub.Next(m.ctx)
 		if err != nil {
 			return
 		}
@@ -128,7 +146,7 @@ func (m *Mesh) readGossip() {
 			continue
 		}
 		select {
-		case m.inbox <- r:
+		case m.inbox <- gossiped{r, fleet}:
 		default:
 			m.Ask(r.Ledger)
 		}
@@ -138,7 +156,7 @@ func (m *Mesh) readGossip() {
 // storeGossip gives what came to the book, as much at once as waits.
 func (m *Mesh) storeGossip() {
 	for {
-		var batch []*ledger.Record
+		var batch []gossiped
 		select {
 		case r := <-m.inbox:
 			batch = append(batch, r)
@@ -159,18 +177,34 @@ func (m *Mesh) storeGossip() {
 	}
 }
 
-// deliver hands a batch over, each family by itself, in order.
-func (m *Mesh) deliver(batch []*ledger.Record) error {
+// gossiped is a record and the lane that it came by; zero is the fleet's own topic.
+type gossiped struct {
+	*ledger.Record
+	lane ledger.TID
+}
+
+// deliver hands a batch over, each family and each lane by itself, in order.
+func (m *Mesh) deliver(batch []gossiped) error {
 	for start := 0; start < len(batch); {
-		f, _ := m.familyOf(batch[start])
-		end := start + 1
-		for end < len(batch) {
-			if g, _ := m.familyOf(batch[end]); g != f {
+		f, _ := m.familyOf(batch[start].Record)
+		var records []*ledger.Record
+		end := start
+		for ; end < len(batch) && batch[end].lane == batch[start].lane; end++ {
+			if g, _ := m.familyOf(batch[end].Record); g != f {
 				break
 			}
-			end++
+			records = append(records, batch[end].Record)
 		}
-		if err := m.c.Book.Receive(m.ctx, batch[start].Device, f, batch[start:end]); err != nil {
+		book := m.c.Book
+		if fleet := batch[start].lane; fleet != (ledger.TID{}) {
+			l := m.laneOf(fleet)
+			if l == nil { // it was switched off meanwhile
+				start = end
+				continue
+			}
+			book = book.Through(l.now())
+		}
+		if err := book.Receive(m.ctx, batch[start].Device, f, records); err != nil {
 			return err
 		}
 		start = end

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/parley-mesh/parley/lanes"
@@ -37,29 +38,56 @@ var _ mesh.Book = book{}
 // the fleet. An unknown author's records are left out: the roster that names the author comes first in
 // every catch-up, and with it the records are asked for again.
 func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
-	roster := b.n.roster.get()
+	known := b.n.rosters()
 	kept := make([]*ledger.Record, 0, len(records))
+	loose := map[ledger.TID][]*ledger.Record{}
 	for _, r := range records {
-		if f == ledger.Roster && r.Ledger == b.n.fleet || f == ledger.Conversation && roster.Ever(r.Device) {
+		_, heardOf := known.Of(r.Device)
+		switch {
+		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf:
 			kept = append(kept, r)
+		case f == ledger.Lane && heardOf:
+			if _, ok := b.n.lanes.ledger(r.Ledger); ok {
+				kept = append(kept, r)
+			}
+		case f == ledger.Roster:
+			loose[r.Ledger] = append(loose[r.Ledger], r)
 		}
 	}
+	if err := b.n.keep(kept); err != nil {
+		return err
+	}
+	for _, p := range b.n.lanes.get() { // after the own roster, which says whose are kept
+		if some := loose[p.Peer]; len(some) > 0 {
+			if err := b.n.receiveLoose(p.Peer, some); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep stores records, and lets the loop hear of them.
+func (n *Node) keep(kept []*ledger.Record) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	outcomes, err := b.n.store.Apply(disk.Batch{Records: kept})
+	outcomes, err := n.store.Apply(disk.Batch{Records: kept})
 	if err != nil {
 		return fmt.Errorf("receive %d records: %w", len(kept), err)
 	}
 	for i, r := range kept {
 		switch outcomes[i] {
 		case disk.Stored, disk.Forked:
-			if r.Ledger == b.n.fleet {
-				b.n.refoldRoster()
+			if r.Ledger == n.fleet {
+				n.refoldRoster()
+				n.refoldLanes()
+			} else if _, ok := n.lanes.ledger(r.Ledger); ok {
+				n.refoldLanes()
 			}
-			b.n.heard.add(r.Ledger)
+			n.heard.add(r.Ledger)
 		case disk.Waiting:
-			b.n.mesh.Ask(r.Ledger)
+			n.mesh.Ask(r.Ledger)
 		case disk.Known:
 		}
 	}
@@ -83,7 +111,16 @@ func (b book) Visible(ledger.Device) []ledger.Listing {
 	for _, e := range entries {
 		out = append(out, e.Listing)
 	}
+	for _, l := range b.n.lanes.get() {
+		out = append(out, ledger.Listing{Ledger: l.Peer, Digest: lanes.SetDigest(b.n.loose(l.Peer))})
+	}
+	slices.SortFunc(out, func(a, b ledger.Listing) int { return slices.Compare(a.Ledger[:], b.Ledger[:]) })
 	return out
+}
+
+// rosters are all fleets known here, this one first.
+func (n *Node) rosters() lanes.Rosters {
+	return append(lanes.Rosters{n.roster.get()}, n.lanes.rosters()...)
 }
 
 // Heads is how far a ledger is held here, from disk.
@@ -136,7 +173,11 @@ func (n *Node) rememberPeer(d ledger.Device, addrs []string) {
 // peers is every other computer of the fleet with its last known addresses.
 func (n *Node) peers() []mesh.Peer {
 	var out []mesh.Peer
-	for _, d := range n.roster.get().Devices() {
+	devices := n.roster.get().Devices()
+	for _, g := range n.lanes.grants() {
+		devices = append(devices, g.Computers()...)
+	}
+	for _, d := range devices {
 		if d == n.id.Device() {
 			continue
 		}
