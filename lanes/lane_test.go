@@ -38,7 +38,7 @@ func (e *end) write(p *pen, content ledger.Body, re []ledger.ID) *ledger.Record 
 // bind lets a computer write the pairing down, signed by a computer of the other end.
 func (e *end) bind(p *pen, other *end, by *pen) {
 	bind := &ledger.LaneBind{Fleet: other.fleet, Invite: ledger.Invite{3}}
-	copy(bind.Accept[:], ed25519.Sign(by.key, ledger.JoinStatement(e.fleet, bind.Invite, p.dev)))
+	copy(bind.Accept[:], ed25519.Sign(by.key, ledger.LaneStatement(ledger.LaneID(e.fleet, other.fleet), bind.Invite, p.dev)))
 	e.write(p, bind, nil)
 }
 

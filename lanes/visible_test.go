@@ -136,3 +136,16 @@ func TestAChainHoldsTogetherOverWhatIsHidden(t *testing.T) { // D-1: rosters who
 		t.Errorf("role %v", role)
 	}
 }
+
+func TestALaneSeesWhomTheRecoveryKeyRemoves(t *testing.T) { // case 52
+	fleet, a, thief, words, records := recoverable(t)
+	records = append(records, thief.write(fleet, &ledger.Name{Device: thief.dev, Name: "desk"}, nil, records[1].ID))
+	deps := RecoveryDeps(fleet, records, []ledger.Device{thief.dev})
+	records = append(records, words.write(fleet, &ledger.Revoke{Device: thief.dev, Reason: 3}, nil, deps...))
+
+	r := FoldVisible(fleet, VisibleRoster(fleet, records))
+
+	if r.Member(thief.dev) || !r.Member(a.dev) {
+		t.Errorf("members %v", r.Devices())
+	}
+}

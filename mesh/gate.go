@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
 )
 
 // guestsMax bounds the strangers that an open invitation lets in.
@@ -20,11 +22,12 @@ const guestsMax = 256
 type gate struct {
 	mu      sync.RWMutex
 	allowed map[peer.ID]bool
-	dialled map[peer.ID]int  // dials of this package that run
-	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
-	hosts   map[peer.ID]int  // strangers whose invitation this computer follows
-	open    bool             // an invitation is open
-	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	dialled map[peer.ID]int        // dials of this package that run
+	guests  map[peer.ID]bool       // came in as strangers since the invitation was opened
+	hosts   map[peer.ID]int        // strangers whose invitation this computer follows
+	lanes   map[peer.ID]ledger.TID // computers of other developers whose lane is on here, with their fleet
+	open    bool                   // an invitation is open
+	all     bool                   // a joiner knows nobody yet and dials by the key in its code
 	refused *Counters
 
 	here    map[peer.ID]bool // members that are connected
@@ -34,8 +37,8 @@ type gate struct {
 
 func newGate() *gate {
 	return &gate{
-		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{},
-		hosts: map[peer.ID]int{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
+		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, hosts: map[peer.ID]int{},
+		lanes: map[peer.ID]ledger.TID{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
 	}
 }
 
@@ -103,7 +106,7 @@ func (g *gate) promoted() []peer.ID {
 	defer g.mu.Unlock()
 	var out []peer.ID
 	for p := range g.guests {
-		if g.allowed[p] {
+		if g.knows(p) {
 			out = append(out, p)
 		}
 	}
@@ -169,14 +172,14 @@ func (g *gate) members() []peer.ID {
 func (g *gate) InterceptPeerDial(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.all || g.relays[p] || g.hosts[p] > 0 || g.allowed[p] && (g.dialled[p] > 0 || g.here[p])
+	return g.all || g.relays[p] || g.hosts[p] > 0 || g.knows(p) && (g.dialled[p] > 0 || g.here[p])
 }
 
 // InterceptAddrDial refuses to dial strangers.
 func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.all || g.allowed[p] || g.relays[p] || g.hosts[p] > 0
+	return g.all || g.relays[p] || g.hosts[p] > 0 || g.knows(p)
 }
 
 // InterceptAccept knows no peer yet.
@@ -186,7 +189,7 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.all || g.allowed[p] || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
+	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
 	if dir == network.DirInbound && g.probing != nil && g.probing() {
@@ -209,8 +212,8 @@ func sorted(s []PeerStatus) []PeerStatus {
 	return s
 }
 
-// unheard are the peers that gossip neither tells anything nor listens to: all but the members. Guests
-// are among them; they may know the topic.
+// unheard are the peers that gossip neither tells anything nor listens to: all but the members and those of a
+// lane that is on. Guests are among them; they may know the topic.
 type unheard struct {
 	g  *gate
 	me peer.ID
@@ -220,4 +223,4 @@ type unheard struct {
 func (u unheard) Add(peer.ID) bool { return true }
 
 // Contains reports whether a peer is kept out. Messages name no author, whom the library asks about too.
-func (u unheard) Contains(p peer.ID) bool { return p != "" && p != u.me && !u.g.member(p) }
+func (u unheard) Contains(p peer.ID) bool { return p != "" && p != u.me && !u.g.known(p) }

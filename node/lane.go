@@ -94,7 +94,7 @@ func (n *Node) bindLane(ctx context.Context, l mesh.LanePaired) error {
 	n.rememberPeer(l.Device, l.Addrs)
 	_, err := n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		effects, err := n.append(core.Append{
-			Ledger: n.fleet, Deps: n.core.Roster().Heads,
+			Ledger: n.fleet, Deps: n.core.Roster().Deps(n.id.Device()),
 			Content: &ledger.LaneBind{Fleet: l.Fleet, Invite: l.Invite, Accept: l.Accept, Name: l.Name},
 		})
 		if now, ok := n.lanes.of(l.Fleet); err == nil && (!ok || !now.Bound) {

@@ -182,7 +182,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "up":
 		a.upCommand(c)
 	case "invite":
-		c.RunE = a.invite
+		a.inviteCommand(c)
 	case "join":
 		a.joinCommand(c)
 	case "main on":

@@ -128,7 +128,14 @@ type inviting struct {
 	again  string // hint for another try
 }
 
-func (a *app) invite(c *cobra.Command, _ []string) error {
+func (a *app) inviteCommand(c *cobra.Command) {
+	plain := c.Flags().Bool("no-qr", false, "print the code alone, without its picture")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.invite(c, !*plain && terminal(a.out)) }
+}
+
+// invite makes a code and follows it to its end. The picture is for a camera, so it is drawn on a terminal
+// alone.
+func (a *app) invite(c *cobra.Command, draw bool) error {
 	home, client, err := a.running()
 	if err != nil {
 		return err
@@ -143,6 +150,9 @@ func (a *app) invite(c *cobra.Command, _ []string) error {
 		return err
 	}
 	fmt.Fprintln(a.out, given.Code)
+	if draw {
+		fmt.Fprint(a.out, "\n"+picture(given.Code)+"\n")
+	}
 	a.note("give this code to parley join on the other computer, within %s", span(time.Until(given.Expires).Round(time.Minute)))
 	return inviting{a: a, home: home, client: client, id: given.ID, again: "run parley invite for another code"}.follow(c.Context())
 }

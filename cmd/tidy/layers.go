@@ -82,7 +82,7 @@ var layers = []layer{
 	// Programs are thin.
 	{
 		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},

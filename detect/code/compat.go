@@ -206,7 +206,11 @@ func (j *judge) modifier(w string, came bool, old, now *detect.Signature) {
 		} else {
 			j.fine(say)
 		}
-	case "get", "set", "pub", "open", "const fn":
+	case "get", "set", "pub", "public", "open", "const":
+		if w == "const" && j.language != "rs" {
+			j.fine(say)
+			return
+		}
 		if came {
 			j.fine(say)
 		} else {
@@ -218,8 +222,6 @@ func (j *judge) modifier(w string, came bool, old, now *detect.Signature) {
 		} else {
 			j.open(say)
 		}
-	case "const":
-		j.fine(say)
 	default:
 		if !strings.HasPrefix(w, "throws ") {
 			j.open(say)

@@ -52,10 +52,11 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 		u.Quality = detect.Failed
 		return
 	}
+	content, marked := unmark(content)
 	set := token.NewFileSet()
 	syntax, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution|parser.AllErrors)
 	u.Quality = detect.Clean
-	if err != nil {
+	if err != nil || marked {
 		u.Quality = detect.Recovered
 		if syntax == nil || syntax.Name == nil || len(syntax.Decls) == 0 {
 			u.Quality = detect.Failed

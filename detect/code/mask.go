@@ -66,3 +66,23 @@ func replace(out []byte, m *regexp.Regexp, with string) {
 		}
 	}
 }
+
+var conflictMark = regexp.MustCompile(`(?m)^(?:<{7}|>{7}|\|{7})(?:[ \t].*)?\r?$|^={7}\r?$`)
+
+// unmark blanks the markers that a merge left, so that what stands around and between them can be read. The
+// file is no clean one, whatever a parser then says.
+func unmark(src []byte) (out []byte, marked bool) {
+	if !bytes.Contains(src, []byte("<<<<<<<")) || !bytes.Contains(src, []byte(">>>>>>>")) {
+		return src, false
+	}
+	out = bytes.Clone(src)
+	for _, at := range conflictMark.FindAllIndex(src, -1) {
+		for i := at[0]; i < at[1]; i++ {
+			if out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+		marked = true
+	}
+	return out, marked
+}

@@ -65,6 +65,9 @@ func (r *resolver) follow(from *detect.Unit, module, name string, links int) (id
 	case "rs":
 		return r.rustName(from, module, name, links)
 	case "java":
+		if module == "" {
+			return r.javaPackage(from, name)
+		}
 		return r.javaName(module, name)
 	}
 	return "pkg::" + module + "#" + name, false
@@ -328,7 +331,9 @@ func (r *resolver) rustName(from *detect.Unit, module, name string, links int) (
 			dir, parts = folder(dir), parts[1:]
 		}
 	default:
-		return "pkg:cargo:" + module + "#" + name, false
+		if file := path.Join(dir, parts[0]); !r.has(file+".rs") && !r.has(path.Join(file, "mod.rs")) {
+			return "pkg:cargo:" + module + "#" + name, false
+		}
 	}
 	base := path.Join(append([]string{dir}, parts...)...)
 	for _, file := range []string{base + ".rs", path.Join(base, "mod.rs"), path.Join(base, "lib.rs"), path.Join(base, "main.rs")} {

@@ -150,6 +150,17 @@ func (s *scan) hide(name string, scope int) {
 	}
 }
 
+// hideAfter is hide for names that are known from their declaration on only.
+func (s *scan) hideAfter(i, declaration, scope int) {
+	if scope >= 0 {
+		from := s.nodes[declaration].end
+		if declaration == i {
+			from = s.nodes[i].start
+		}
+		s.shadow[s.text(i)] = append(s.shadow[s.text(i)], extent{from, s.nodes[scope].end}, extent{s.nodes[i].start, s.nodes[i].end})
+	}
+}
+
 // hidden reports whether the name that stands at a node is some local's.
 func (s *scan) hidden(name string, at int) bool {
 	start := s.nodes[at].start

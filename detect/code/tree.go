@@ -47,6 +47,7 @@ func parse(d dialect, src []byte) (t *tree, why string) {
 		return nil, "not text"
 	}
 	g := grammars[d]()
+	src, marked := unmark(src)
 	limit := limitBase + limitPer*time.Duration(len(src)/limitChunk)
 	if t = parseOnce(g, src, limit); t == nil {
 		t = parseOnce(g, src, 4*limit)
@@ -60,6 +61,7 @@ func parse(d dialect, src []byte) (t *tree, why string) {
 	if t.broken {
 		t = mendOnce(d, t, limit)
 	}
+	t.broken = t.broken || marked
 	return t, ""
 }
 

@@ -3,7 +3,6 @@ package core
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +12,6 @@ import (
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
-
-// ErrNoLane is that no lane to this developer has been paired here.
-var ErrNoLane = errors.New("there is no lane to this developer")
 
 // link is the lane to one other developer, as this computer knows it.
 type link struct {
@@ -146,6 +142,16 @@ func switchText(l *lanes.Lane) string {
 }
 
 func laneName(fleet ledger.TID) string { return ledger.LaneParty(fleet).String() }
+
+// called is what a person here calls another developer, with the name of the lane.
+func (c *Core) called(fleet ledger.TID) string {
+	for _, b := range slices.Backward(c.roster.Binds) {
+		if b.Fleet == fleet && b.Name != "" {
+			return b.Name + " (" + laneName(fleet) + ")"
+		}
+	}
+	return laneName(fleet)
+}
 
 // who is what people call an author: a computer by its name, another developer by their lane.
 func (c *Core) who(d ledger.Device) string {
@@ -303,25 +309,6 @@ func (c *Core) authors(r *repo) (out []uint64) {
 	return out
 }
 
-// BindLane is the record by which a person here pairs with another developer. accept is the signature of one of
-// their computers over [ledger.JoinStatement] of this fleet, the invitation and this computer's key.
-func (c *Core) BindLane(peer ledger.TID, invite ledger.Invite, accept ledger.Signature) Append {
-	return Append{Ledger: c.cfg.Fleet, Content: &ledger.LaneBind{Fleet: peer, Invite: invite, Accept: accept}, Deps: c.roster.Deps(c.cfg.Device)}
-}
-
-// SwitchLane is the record by which a person here switches a lane on for repositories, by GitHub's ids; for none
-// it switches it off. Errors: [ErrNoLane].
-func (c *Core) SwitchLane(peer ledger.TID, repositories []uint64) (Append, error) {
-	l := c.links[peer]
-	switch {
-	case l == nil || !l.lane.Bound:
-		return Append{}, fmt.Errorf("switch %s: %w", laneName(peer), ErrNoLane)
-	case len(repositories) == 0:
-		return c.inLane(l, &ledger.LaneOff{}), nil
-	}
-	return c.inLane(l, l.lane.SwitchOn(repositories)), nil
-}
-
 // SetTeammates is the switch "Start conflicts for teammates' pull requests too", which a person sets (P12).
 func (c *Core) SetTeammates(on bool, now time.Time) []Effect {
 	if c.teammates != on {
@@ -360,7 +347,7 @@ func (c *Core) Lanes() []LaneState {
 	names := c.accounts()
 	for _, peer := range c.peers() {
 		l := c.links[peer]
-		s := LaneState{Lane: l.lane, Name: laneName(peer), Linked: l.linked, Excess: l.excess}
+		s := LaneState{Lane: l.lane, Name: c.called(peer), Linked: l.linked, Excess: l.excess}
 		if a := l.lane.Account; a != nil {
 			fleet, ok := names.Fleet(a.Host, a.User)
 			s.Named = ok && fleet == peer
@@ -389,21 +376,21 @@ func (c *Core) laneCards() []Card {
 	for _, s := range names.Shared {
 		out = append(out, Card{Key: fmt.Sprintf("C16/%s/%d", s.Account.Host, s.Account.User), Card: thread.Card{
 			Code: "C16", Title: "Two developers answered with one account",
-			What: fmt.Sprintf("%s is the account of %s", s.Account.Login, joined(s.Fleets)),
+			What: fmt.Sprintf("%s is the account of %s", s.Account.Login, c.joined(s.Fleets)),
 			Why:  "it names neither of them until one of them changes: their pull requests are not touched",
 		}})
 	}
 	for _, peer := range names.Ours {
 		out = append(out, Card{Key: "C16/" + laneName(peer), Card: thread.Card{
 			Code: "C16", Title: "Another developer answered with an account of yours",
-			What: laneName(peer) + " says that it publishes as " + c.links[peer].lane.Account.Login,
+			What: c.called(peer) + " says that it publishes as " + c.links[peer].lane.Account.Login,
 			Why:  "the answer is ignored: their pull requests are not touched",
 		}})
 	}
 	for _, peer := range c.peers() {
 		if l := c.links[peer]; l.excess != lanes.Within {
 			out = append(out, Card{Key: "C19/" + laneName(peer), Card: thread.Card{
-				Code: "C19", Title: "A lane brings more than it may", What: laneName(peer) + ": " + l.excess.String(),
+				Code: "C19", Title: "A lane brings more than it may", What: c.called(peer) + ": " + l.excess.String(),
 				Why: "nothing more is taken from it until there is room; what is here stays",
 			}})
 		}
@@ -412,10 +399,10 @@ func (c *Core) laneCards() []Card {
 	return out
 }
 
-func joined(fleets []ledger.TID) string {
+func (c *Core) joined(fleets []ledger.TID) string {
 	var out []string
 	for _, f := range fleets {
-		out = append(out, laneName(f))
+		out = append(out, c.called(f))
 	}
 	return strings.Join(out, " and ")
 }
@@ -431,7 +418,7 @@ func (c *Core) messages(l *link) (out []Card) {
 		key := fmt.Sprintf("C20/%s/%d", n.Thread.Short(), n.Cause)
 		if !slices.ContainsFunc(out, func(have Card) bool { return have.Key == key }) {
 			out = append(out, Card{Key: key, Thread: n.Thread, Ref: t.State.Ref(), Card: thread.Card{
-				Code: "C20", Title: laneName(l.peer.Fleet) + " says that " + t.State.Ref() + " needs a person",
+				Code: "C20", Title: c.called(l.peer.Fleet) + " says that " + t.State.Ref() + " needs a person",
 				What: causeText(n.Cause), Why: "settle it with them; nothing here waits for a press",
 			}})
 		}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -323,12 +322,5 @@ func TestASwitchForTeammatesSurvivesAStart(t *testing.T) { // P12
 		if !g.Mutual() {
 			t.Error("the lane is forgotten")
 		}
-	}
-}
-
-func TestNoLaneIsSwitchedOnThatNobodyPaired(t *testing.T) { // D-24
-	w := newWorld(t)
-	if _, err := w.people[0].core.SwitchLane(ledger.TID{9}, []uint64{7}); !errors.Is(err, ErrNoLane) {
-		t.Errorf("says %v", err)
 	}
 }

@@ -62,14 +62,17 @@ func (w *teams) join(user uint64, names ...string) (fleet ledger.TID) {
 // pair is a person at a who pairs with b's fleet.
 func (w *teams) pair(a, b *computer) {
 	var accept ledger.Signature
-	copy(accept[:], ed25519.Sign(b.key, ledger.JoinStatement(a.fleet, ledger.Invite{1}, a.device())))
+	copy(accept[:], ed25519.Sign(b.key, ledger.LaneStatement(ledger.LaneID(a.fleet, b.fleet), ledger.Invite{1}, a.device())))
 	w.lanes = append(w.lanes, ledger.LaneID(a.fleet, b.fleet))
 	for _, c := range w.people {
 		if c.fleet == a.fleet {
 			w.bring(c, b.fleet, lanes.VisibleRoster(b.fleet, b.ledgers[b.fleet]))
 		}
 	}
-	w.write(a, a.core.BindLane(b.fleet, ledger.Invite{1}, accept))
+	w.write(a, Append{
+		Ledger: a.fleet, Deps: a.core.Roster().Heads,
+		Content: &ledger.LaneBind{Fleet: b.fleet, Invite: ledger.Invite{1}, Accept: accept, Name: "the others"},
+	})
 }
 
 // bring adds records to what a computer holds, and reports whether there were new ones.
@@ -147,10 +150,10 @@ func (w *teams) reached(c *computer, peer ledger.TID) bool {
 
 // lane switches a lane on at a computer's end, or off for no repository.
 func (w *teams) lane(c *computer, peer ledger.TID, repos ...uint64) {
-	w.t.Helper()
-	a, err := c.core.SwitchLane(peer, repos)
-	if err != nil {
-		w.t.Fatal(err)
+	l := c.core.links[peer].lane
+	a := Append{Ledger: l.Ledger, Content: &ledger.LaneOff{}, After: l.After()}
+	if len(repos) > 0 {
+		a.Content = l.SwitchOn(repos)
 	}
 	w.write(c, a)
 	w.settleAll()
