@@ -73,6 +73,10 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
 	}
+	if !m.inRate(from, r) {
+		m.refused.Count(RefusedRate)
+		return pubsub.ValidationIgnore // catch-up brings it
+	}
 	msg.ValidatorData = r
 	return pubsub.ValidationAccept
 }
@@ -127,8 +131,12 @@ func (m *Mesh) readGossip() {
 		if !ok || msg.ReceivedFrom == m.host.ID() {
 			continue
 		}
+		from, ok := deviceOf(msg.ReceivedFrom)
+		if !ok {
+			continue
+		}
 		select {
-		case m.inbox <- r:
+		case m.inbox <- told{r, from}:
 		default:
 			m.Ask(r.Ledger)
 		}
@@ -138,7 +146,7 @@ func (m *Mesh) readGossip() {
 // storeGossip gives what came to the book, as much at once as waits.
 func (m *Mesh) storeGossip() {
 	for {
-		var batch []*ledger.Record
+		var batch []told
 		select {
 		case r := <-m.inbox:
 			batch = append(batch, r)
@@ -159,21 +167,27 @@ func (m *Mesh) storeGossip() {
 	}
 }
 
-// deliver hands a batch over, each family by itself, in order.
-func (m *Mesh) deliver(batch []*ledger.Record) error {
-	for start := 0; start < len(batch); {
-		f, _ := m.familyOf(batch[start])
-		end := start + 1
-		for end < len(batch) {
-			if g, _ := m.familyOf(batch[end]); g != f {
+// told is a record and the peer that passed it on.
+type told struct {
+	*ledger.Record
+	from ledger.Device
+}
+
+// deliver hands a batch over in order, together what is of one family and came from one peer.
+func (m *Mesh) deliver(batch []told) error {
+	for len(batch) > 0 {
+		f, _ := m.familyOf(batch[0].Record)
+		var same []*ledger.Record
+		for _, t := range batch {
+			if g, _ := m.familyOf(t.Record); g != f || t.from != batch[0].from {
 				break
 			}
-			end++
+			same = append(same, t.Record)
 		}
-		if err := m.c.Book.Receive(m.ctx, batch[start].Device, f, batch[start:end]); err != nil {
+		if err := m.c.Book.Receive(m.ctx, batch[0].from, f, same); err != nil {
 			return err
 		}
-		start = end
+		batch = batch[len(same):]
 	}
 	return nil
 }

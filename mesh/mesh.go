@@ -73,6 +73,8 @@ type Config struct {
 	HostOptions HostOptions
 	Reach       Reach  // beyond the addresses that are known; HostOptions leaves it out
 	Version     string // of the program, as other computers see it
+	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
+	GossipRate int
 }
 
 // EventKind says what happened.
@@ -115,7 +117,7 @@ type Mesh struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	inbox   chan *ledger.Record
+	inbox   chan told
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
 	reserve chan struct{}
@@ -124,6 +126,7 @@ type Mesh struct {
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
 	began   time.Time
+	rates   rates
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
@@ -175,7 +178,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	m := &Mesh{
-		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
+		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan told, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
@@ -307,6 +310,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !changed {
 		return
 	}
+	m.rates.keep(m.gate.member)
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}

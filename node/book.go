@@ -34,33 +34,50 @@ var _ mesh.Book = book{}
 
 // Receive stores what a peer brought. The signatures have been verified. Roster records are stored
 // whoever wrote them, since the fold judges them; anything else is stored if its author is or was one of
-// the fleet. An unknown author's records are left out: the roster that names the author comes first in
-// every catch-up, and with it the records are asked for again.
-func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
+// the fleet. An unknown author's conversation records are set aside and the roster is asked for: gossip may be
+// faster than it.
+func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error {
 	roster := b.n.roster.get()
 	kept := make([]*ledger.Record, 0, len(records))
+	var unknown []*ledger.Record
 	for _, r := range records {
-		if f == ledger.Roster && r.Ledger == b.n.fleet || f == ledger.Conversation && roster.Ever(r.Device) {
+		switch {
+		case f == ledger.Roster && r.Ledger == b.n.fleet || f == ledger.Conversation && roster.Ever(r.Device):
 			kept = append(kept, r)
+		case f == ledger.Conversation:
+			unknown = append(unknown, r)
 		}
 	}
-	if len(kept) == 0 {
-		return nil
+	if len(unknown) > 0 {
+		refused := b.n.strangers.expire(b.n.wall()) + b.n.strangers.put(from, unknown, b.n.wall())
+		b.n.mesh.Count(mesh.RefusedUnknown, refused)
+		b.n.mesh.Ask(b.n.fleet)
 	}
-	outcomes, err := b.n.store.Apply(disk.Batch{Records: kept})
-	if err != nil {
-		return fmt.Errorf("receive %d records: %w", len(kept), err)
-	}
-	for i, r := range kept {
-		switch outcomes[i] {
-		case disk.Stored, disk.Forked:
-			if r.Ledger == b.n.fleet {
-				b.n.refoldRoster()
+	return b.n.take(kept)
+}
+
+// take stores records whose authors are known. Once the roster has grown, it takes what waited for that, too.
+func (n *Node) take(kept []*ledger.Record) error {
+	for len(kept) > 0 {
+		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
+		if err != nil {
+			return fmt.Errorf("receive %d records: %w", len(kept), err)
+		}
+		grown := false
+		for i, r := range kept {
+			switch outcomes[i] {
+			case disk.Stored, disk.Forked:
+				grown = grown || r.Ledger == n.fleet
+				n.heard.add(r.Ledger)
+			case disk.Waiting:
+				n.mesh.Ask(r.Ledger)
+			case disk.Known:
 			}
-			b.n.heard.add(r.Ledger)
-		case disk.Waiting:
-			b.n.mesh.Ask(r.Ledger)
-		case disk.Known:
+		}
+		kept = nil
+		if grown {
+			n.refoldRoster()
+			kept = n.strangers.known(n.roster.get().Ever)
 		}
 	}
 	return nil

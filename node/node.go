@@ -36,41 +36,42 @@ const (
 
 // Node is one running computer.
 type Node struct {
-	home     Home
-	cfg      Config
-	route    routing
-	id       mesh.Identity
-	fleet    ledger.TID
-	inc      ledger.Incarnation
-	store    *disk.Store
-	mesh     *mesh.Mesh
-	core     *core.Core
-	gh       *github.Client
-	repos    []*workspace
-	log      *journal
-	slog     *slog.Logger
-	wall     func() time.Time
-	persons  *presence.Verifier
-	invites  invitations
-	roster   members
-	lanes    laneBook
-	inputs   chan core.Input
-	calls    chan call
-	heard    heardSet
-	open     openThreads
-	held     holding
-	trying   func(pull uint64) // nil: nobody listens
-	work     sync.WaitGroup
-	slots    chan struct{}
-	desks    chan struct{} // slots of agent turns
-	cards    cardBox
-	stopped  chan struct{} // closed when the loop has ended
-	again    chan struct{} // holds one signal: end, and start with what is known by now
-	lastTick time.Time     // wall clock
-	ticked   time.Time     // with the reading of a clock that nobody can set
-	low      bool          // the disk is almost full
-	running  atomic.Int32  // pieces of work beside the loop
-	unheard  []ledger.TID  // ledgers that could not be read
+	home      Home
+	cfg       Config
+	route     routing
+	id        mesh.Identity
+	fleet     ledger.TID
+	inc       ledger.Incarnation
+	store     *disk.Store
+	mesh      *mesh.Mesh
+	core      *core.Core
+	gh        *github.Client
+	repos     []*workspace
+	log       *journal
+	slog      *slog.Logger
+	wall      func() time.Time
+	persons   *presence.Verifier
+	invites   invitations
+	roster    members
+	lanes     laneBook
+	inputs    chan core.Input
+	calls     chan call
+	heard     heardSet
+	open      openThreads
+	strangers strangers
+	held      holding
+	trying    func(pull uint64) // nil: nobody listens
+	work      sync.WaitGroup
+	slots     chan struct{}
+	desks     chan struct{} // slots of agent turns
+	cards     cardBox
+	stopped   chan struct{} // closed when the loop has ended
+	again     chan struct{} // holds one signal: end, and start with what is known by now
+	lastTick  time.Time     // wall clock
+	ticked    time.Time     // with the reading of a clock that nobody can set
+	low       bool          // the disk is almost full
+	running   atomic.Int32  // pieces of work beside the loop
+	unheard   []ledger.TID  // ledgers that could not be read
 }
 
 // start opens everything a node needs. Whatever it opened is closed again when it fails.
