@@ -91,6 +91,10 @@ func (g *goScan) scan(content []byte) {
 		if literal == "" || tok == token.SEMICOLON {
 			literal = tok.String()
 		}
+		if n := len(g.tokens); n > 0 && (tok == token.RBRACE || tok == token.RPAREN) &&
+			(g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
+			g.tokens = g.tokens[:n-1] // which only the layout asks for
+		}
 		g.tokens = append(g.tokens, goToken{at, literal, tok == token.IDENT})
 	}
 }

@@ -28,6 +28,7 @@ const (
 	limitBase  = 250 * time.Millisecond
 	limitPer   = 20 * time.Millisecond // for every limitChunk of source
 	limitChunk = 100 << 10
+	starved    = 8 // times as long for the second try
 )
 
 // grammar is a language of the binding with its tables, which a walk would otherwise ask for node by node.
