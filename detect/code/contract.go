@@ -104,6 +104,9 @@ func (r *resolver) routerID(u *detect.Unit, name string) string {
 // nobody gives it another.
 const ownPrefix = "="
 
+// placesMax bounds at how many places one router is said to hang.
+const placesMax = 64
+
 type mounted struct{ prefix, into string }
 
 // mounts are the places of every router.
@@ -144,7 +147,9 @@ func prefixes(mounts map[string][]mounted, router string, left int) (all []strin
 	}
 	for _, m := range mounts[router] {
 		for _, outer := range prefixes(mounts, m.into, left/2) {
-			all = append(all, joinPath(outer, m.prefix))
+			if all = append(all, joinPath(outer, m.prefix)); len(all) == placesMax {
+				return all
+			}
 		}
 	}
 	slices.Sort(all)

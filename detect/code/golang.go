@@ -28,6 +28,7 @@ type goScan struct {
 	imports map[string]string // local names to paths
 	shadow  map[string][]extent
 	values  map[string][]goValue
+	budget  int // how many more steps the value at hand may take
 }
 
 type goRange struct{ from, to, name token.Pos }

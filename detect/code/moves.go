@@ -115,6 +115,7 @@ func (c *comparison) passedOn(file, language, name, is string) bool {
 	if c.now.units[file] == nil {
 		return false
 	}
+	c.now.visited = map[string]bool{}
 	id, sure := c.now.named(file, language, name, linksMax)
 	return sure && id == is
 }
