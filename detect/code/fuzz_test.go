@@ -100,16 +100,17 @@ func FuzzMaskKeepsOffsets(f *testing.F) {
 }
 
 func TestHostileFilesCostLittle(t *testing.T) { // C5
-	wide := "import { z } from 'zod';\nconst app = express();\n"
+	var wide strings.Builder
+	wide.WriteString("import { z } from 'zod';\nconst app = express();\n")
 	for i := range 30 {
-		wide += fmt.Sprintf("const v%d = `${v%d}${v%d}${v%d}`;\nexport const s%d = z.object({ a: s%d, b: s%d, c: s%d });\n", i, i+1, i+1, i+1, i, i+1, i+1, i+1)
+		wide.WriteString(fmt.Sprintf("const v%d = `${v%d}${v%d}${v%d}`;\nexport const s%d = z.object({ a: s%d, b: s%d, c: s%d });\n", i, i+1, i+1, i+1, i, i+1, i+1, i+1))
 	}
 	cases := []struct {
 		name, path string
 		src        []byte
 		want       detect.Quality
 	}{
-		{"wide constants", "a.ts", []byte(wide + "fetch(v0);"), detect.Clean},
+		{"wide constants", "a.ts", []byte(wide.String() + "fetch(v0);"), detect.Clean},
 		{"circles", "a.js", []byte("const a = a.create();\na.get('/x');\nconst b = c, c = b;\nfetch(b, c);\nb.use(c);\nb.get('/y', { schema: c }, h);"), detect.Clean},
 		{"100 MB generated", "a.ts", bytes.Repeat([]byte("export const x = 1;\n"), 5<<20), detect.TimedOut},
 		{"100 MB of Go", "a.go", bytes.Repeat([]byte("var x = 1\n"), 10<<20), detect.TimedOut},
