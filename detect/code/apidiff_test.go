@@ -50,40 +50,60 @@ func labels(messages []byte) (names []string) {
 		name, _, _ := strings.Cut(line, ":")
 		name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(strings.TrimSpace(name))
 		name, _, _ = strings.Cut(name, ",")
+		name, _, _ = strings.Cut(strings.ReplaceAll(name, "[R]", ""), "[")
 		names = append(names, name)
 	}
 	return names
 }
 
-// judged are the verdicts on the names of a package. What a member is for its type is so for the type.
-func judged(t *testing.T, l labelled) map[string]detect.Verdict {
+// judged are the verdicts on the names of a package, and which of them others can use.
+func judged(t *testing.T, l labelled) (verdicts map[string]detect.Verdict, exported map[string]bool) {
 	t.Helper()
 	d := compare(t, Project{}, map[string]string{"p/a.go": string(l.old)}, map[string]string{"p/a.go": string(l.now)})
-	verdicts := map[string]detect.Verdict{}
+	verdicts, exported = map[string]detect.Verdict{}, map[string]bool{}
 	for _, c := range d.Symbols {
 		name := nameOf(c.Symbol.ID)
 		if c.From != "" {
 			name = nameOf(c.From)
 		}
-		verdicts[name] = c.Verdict
-		if c.Change == detect.Body || !c.Symbol.Exported && c.Change == detect.Removed {
-			delete(verdicts, name)
+		if _, twice := verdicts[name]; (!twice || c.Verdict == detect.Breaking) && c.Change != detect.Body {
+			verdicts[name], exported[name] = c.Verdict, c.Symbol.Exported
 		}
 	}
-	return verdicts
+	return verdicts, exported
+}
+
+// wholeProgram are the labelled breaks that declarations by themselves do not show, with what one would have to
+// know.
+var wholeProgram = map[string]string{
+	"aliases.go t1":                 "that the alias A shows the type t1 to others; the change of A itself is seen, and cannot be told",
+	"basics.go u4.M":                "that the unexported u4 is shown by a variable whose type is another one now",
+	"method_sets.go SM.A":           "fields of an embedded type belong to what embeds it; the change of Embedm.A is told",
+	"method_sets.go embedm.EV1":     "methods of an unexported embedded type belong to what embeds it",
+	"method_sets.go embedm.EV2":     "as embedm.EV1",
+	"method_sets.go embedm.EP2":     "as embedm.EV1",
+	"method_sets.go RepeatEmbedm.A": "as SM.A",
+	"splitting.go Vj":               "that two unexported types are shown, and were one; the change of j is told",
+	"structs.go S3.E":               "as SM.A",
+	"types.go A3":                   "the value of the constant in an array's length; the change of the constant is told",
+	"types.go t3.M":                 "that the unexported t3 has methods that a variable showed; the change of the variable cannot be told",
+	"whole.go WS1":                  "which types implement an interface by methods that are not exported",
+	"whole.go WS2":                  "as WS1",
 }
 
 func TestAgreesWithApidiff(t *testing.T) { // C4
-	files := apidiffFiles(t)
-	var agree, open int
-	var missed, alone []string
-	for _, file := range files {
+	var agree, open, missed int
+	for _, file := range apidiffFiles(t) {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := split(content)
-		verdicts := judged(t, l)
+		if New(Project{}).Read("a.go", l.old).Quality != detect.Clean {
+			t.Logf("%s is in a later version of the language", filepath.Base(file))
+			continue
+		}
+		verdicts, exported := judged(t, l)
 		wanted := labels(l.breaks)
 		for _, name := range wanted {
 			key := filepath.Base(file) + " " + name
@@ -93,26 +113,23 @@ func TestAgreesWithApidiff(t *testing.T) { // C4
 			case ok && v == detect.CannotTell:
 				open++
 				t.Logf("cannot tell: %s", key)
+			case wholeProgram[key] != "":
+				missed++
+				t.Logf("missed: %s, needs %s", key, wholeProgram[key])
 			default:
-				missed = append(missed, key)
+				t.Errorf("missed: %s", key)
 			}
 		}
 		for name, v := range sorted(verdicts) {
 			outer, _, _ := strings.Cut(name, ".")
-			if v == detect.Breaking && !slices.Contains(wanted, name) && !slices.Contains(wanted, outer) {
-				alone = append(alone, filepath.Base(file)+" "+name)
+			if v == detect.Breaking && exported[name] && !slices.Contains(wanted, name) && !slices.Contains(wanted, outer) {
+				t.Errorf("%s: %s is said to break by us alone", filepath.Base(file), name)
 			}
 		}
 	}
-	t.Logf("%d breaks agreed, %d cannot tell, %d missed, %d said by us alone", agree, open, len(missed), len(alone))
-	for _, m := range missed {
-		t.Logf("missed: %s", m)
-	}
-	for _, m := range alone {
-		t.Logf("alone: %s", m)
-	}
-	if agree < 60 {
-		t.Errorf("only %d of apidiff's breaks are found", agree)
+	t.Logf("%d breaks agreed, %d cannot tell, %d need the whole program", agree, open, missed)
+	if agree < 75 {
+		t.Error("fewer breaks are found than were")
 	}
 }
 

@@ -92,7 +92,7 @@ func lastName(id string) string {
 
 // moved says what a move means: those who import the old name still find it only if the old file passes it on.
 func (c *comparison) moved(was, is *detect.Symbol) {
-	verdict, why := compatible(languageOf(is.ID), was, is)
+	verdict, why := c.compatible(was, is)
 	from, to := pathOf(was.ID), pathOf(is.ID)
 	name := nameOf(was.ID)
 	samePackage := languageOf(is.ID) == "go" && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID)
