@@ -49,7 +49,7 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 	}
 }
 
-// promises lists a party's changes that can concern others: of exported symbols, routes and schemas.
+// promises lists a party's changes that can concern others, the gravest of each exported symbol, route and schema.
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
@@ -82,7 +82,11 @@ func (p *Party) promises() (all []promise) {
 		}
 		all = append(all, out)
 	}
-	return slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	all = slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	slices.SortStableFunc(all, func(a, b promise) int {
+		return firstOf(strings.Compare(a.id, b.id), int(b.change)-int(a.change), int(b.verdict)-int(a.verdict), strings.Compare(a.to, b.to))
+	})
+	return slices.CompactFunc(all, func(a, b promise) bool { return a.id == b.id })
 }
 
 // concerns reports whether others can rely on what changed. What a test serves nobody calls, and a route of which no
