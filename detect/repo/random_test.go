@@ -3,7 +3,6 @@ package repo
 import (
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -47,11 +46,7 @@ func triples(s *shop, n int, kinds int, seed uint64) (pairs [][2]string) {
 		commit(mark+1, from, edit(base))
 		commit(mark+2, from, edit(base))
 	}
-	c := exec.CommandContext(s.Context(), "git", "fast-import", "--quiet")
-	c.Dir, c.Stdin = s.dir, strings.NewReader(in.String())
-	if out, err := c.CombinedOutput(); err != nil {
-		s.Fatalf("git fast-import: %v\n%s", err, out)
-	}
+	s.importHistory(in.String())
 	var names strings.Builder
 	for i := range n {
 		fmt.Fprintf(&names, "refs/heads/t%d\nrefs/heads/t%d\n", 3*i+2, 3*i+3)
@@ -64,15 +59,15 @@ func triples(s *shop, n int, kinds int, seed uint64) (pairs [][2]string) {
 }
 
 func TestDigestsForeseeWhatGitCannotMerge(t *testing.T) { // C16
-	for _, kinds := range []int{3, 50} {
+	for kinds, n := range map[int]int{3: 250, 50: 50} {
 		s := newShop(t)
-		pairs := triples(s, 120, kinds, 7)
+		pairs := triples(s, n, kinds, 7)
 		got := judge(t, s.open(), pairs)
 		t.Logf("%d kinds of lines: %s", kinds, got)
 		for _, w := range got.wrong {
 			t.Log(w)
 		}
-		if got.falseNegative > 2 || got.falsePositive > 6 || got.truePositive < 40 {
+		if len(got.wrong) > 0 || got.truePositive < n/5 {
 			t.Errorf("%s", got)
 		}
 	}
