@@ -11,7 +11,7 @@ const (
 	sureUse          Confidence = 90
 	likelyUse        Confidence = 70 // by name, or of the end of a route alone
 	claimedUse       Confidence = 60
-	throughClass     Confidence = 60 // the use names the class, the change is of a member
+	throughClass     Confidence = 50 // the use names the class, the change is of a member
 	changedBehaviour Confidence = 60
 	cannotTellBreak  Confidence = 50
 )
@@ -49,7 +49,7 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 	}
 }
 
-// promises lists a party's changes that can concern others: of exported symbols, routes and schemas.
+// promises lists a party's changes that can concern others, the gravest of each exported symbol, route and schema.
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
@@ -67,7 +67,7 @@ func (p *Party) promises() (all []promise) {
 	}
 	for i := range p.Contracts {
 		c := &p.Contracts[i]
-		if c.Change == Added || c.Change == Body && c.Contract.Kind != RouteContract || p.Rules.ignores(c.Contract.Path, p.Side.Folds) {
+		if !p.concerns(c) {
 			continue
 		}
 		out := promise{
@@ -82,7 +82,43 @@ func (p *Party) promises() (all []promise) {
 		}
 		all = append(all, out)
 	}
-	return slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	all = slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	slices.SortStableFunc(all, func(a, b promise) int {
+		return firstOf(strings.Compare(a.id, b.id), int(b.change)-int(a.change), int(b.verdict)-int(a.verdict), strings.Compare(a.to, b.to))
+	})
+	return slices.CompactFunc(all, func(a, b promise) bool { return a.id == b.id })
+}
+
+// concerns reports whether others can rely on what changed. What a test serves nobody calls, and a route of which no
+// part is known is like every other.
+func (p *Party) concerns(c *ContractChange) bool {
+	route := c.Contract.Kind == RouteContract
+	switch {
+	case c.Change == Added, c.Change == Body && !route:
+		return false
+	case route && (testPath(c.Contract.Path) || !identifies(c.Contract.ID)):
+		return false
+	}
+	return !p.Rules.ignores(c.Contract.Path, p.Side.Folds)
+}
+
+// identifies reports whether a route has a part that is known.
+func identifies(id string) bool {
+	_, path, _ := strings.Cut(id, " ")
+	return slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s != "" && s != "{}" && s != "*" })
+}
+
+// testPath reports whether a file belongs to tests, by the names that test tools look for.
+func testPath(path string) bool {
+	folder, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		folder, name = "/"+path[:i+1], path[i+1:]
+	}
+	has := func(s string, parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
+	}
+	return has(folder, "/test/", "/tests/", "/__tests__/", "/testdata/", "/e2e/", "/spec/") ||
+		has(name, ".test.", ".spec.", "_test.") || strings.HasPrefix(name, "test_") || name == "conftest.py"
 }
 
 // uses is how a party relies on a promise.
@@ -124,7 +160,7 @@ func (p promise) usedBy(ref *Reference, across bool) Confidence {
 	}
 	switch {
 	case p.route:
-		if ref.Kind != Request || !sameRoute(p.id, ref.Target, ref.Tail) {
+		if ref.Kind != Request || !identifies(ref.Target) || !sameRoute(p.id, ref.Target, ref.Tail) {
 			return 0
 		}
 		if ref.Tail {
@@ -137,7 +173,7 @@ func (p promise) usedBy(ref *Reference, across bool) Confidence {
 		return 0
 	case ref.Target == p.id:
 		return sure
-	case p.inside != "" && ref.Target == p.inside:
+	case p.inside != "" && ref.Target == p.inside && ref.Path != p.path:
 		return throughClass
 	}
 	return 0
@@ -174,6 +210,8 @@ func (m *meeting) addBreak(changer, user *Party, p promise, u uses, across bool)
 	switch {
 	case p.change == Body:
 		meaning, confidence, start = "behavior/response changed", min(confidence, changedBehaviour), min(start, Warn)
+	case u.confidence == throughClass:
+		evidence, start = Inferred, Info // which members are used is not known
 	case p.verdict == CannotTell:
 		meaning, confidence, evidence, start = "cannot tell whether breaking", min(confidence, cannotTellBreak), Inferred, Info
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/detect/code"
 	"github.com/parley-mesh/parley/detect/policy"
 	"github.com/parley-mesh/parley/detect/repo"
 	"github.com/parley-mesh/parley/node/api"
@@ -78,6 +79,9 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.Reader, err = readerOf(ctx, r, o.Base); err != nil {
+		return err
+	}
 	result, err := r.Check(ctx, rules, o.Options)
 	if errors.Is(err, repo.ErrNoRevision) {
 		return usage(c, err.Error())
@@ -97,6 +101,19 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 		err = verdict(result)
 	}
 	return err
+}
+
+// readerOf reads code as the tip of the base lays it out; nil in a repository without commits.
+func readerOf(ctx context.Context, r *repo.Repo, base string) (detect.Reader, error) {
+	_, commit, err := r.Into(ctx, base)
+	if errors.Is(err, repo.ErrEmpty) || errors.Is(err, repo.ErrNoRevision) {
+		return nil, nil // check says so
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.Layout(ctx, commit)
+	return code.New(code.Project{Has: l.Has, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases}), err
 }
 
 // checkView is what --json prints.
@@ -122,7 +139,7 @@ func verdict(r *repo.Result) error {
 }
 
 func openRepo(ctx context.Context, dir string) (*repo.Repo, error) {
-	r, err := repo.Open(ctx, dir, nil)
+	r, err := repo.Open(ctx, dir)
 	if errors.Is(err, repo.ErrNoRepository) {
 		return nil, api.WithHint(fmt.Errorf("repository %s: %w", dir, api.ErrNotRepository), "name a git repository with --repo")
 	}
@@ -143,6 +160,9 @@ func (a *app) rules(ctx context.Context, r *repo.Repo, o checkOptions) (*detect.
 		a.note("%s is not in force, the defaults are: %s", where, faults.Error())
 		return detect.NewRules(detect.DefaultPolicy())
 	}
+	if errors.Is(err, repo.ErrNoRevision) {
+		return nil, usageError{err.Error()}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -151,13 +171,12 @@ func (a *app) rules(ctx context.Context, r *repo.Repo, o checkOptions) (*detect.
 
 // inForce is the policy at the tip of the base, and where it stands (D-25).
 func inForce(ctx context.Context, r *repo.Repo, base string) (p *detect.Policy, where string, err error) {
-	name, commit := base, base
-	if base == "" {
-		if name, commit, err = r.Trunk(ctx); errors.Is(err, repo.ErrNoRevision) {
-			return detect.DefaultPolicy(), "nothing committed", nil
-		} else if err != nil {
-			return nil, "", err
-		}
+	name, commit, err := r.Into(ctx, base)
+	if errors.Is(err, repo.ErrEmpty) {
+		return detect.DefaultPolicy(), "nothing committed", nil
+	}
+	if err != nil {
+		return nil, "the policy", err
 	}
 	where = detect.PolicyPath + " of " + name
 	content, there, err := r.File(ctx, commit, detect.PolicyPath)

@@ -12,8 +12,9 @@ import (
 // Options say what is checked.
 type Options struct {
 	Which
-	Base  string // what everything is merged into; "" for the trunk
-	Order bool   // look for the order of merging, too
+	Base   string        // what everything is merged into; "" for the trunk
+	Order  bool          // look for the order of merging, too
+	Reader detect.Reader // nil: nothing is said about code
 }
 
 // Result is what was found in one repository.
@@ -62,7 +63,8 @@ type pair struct {
 
 // Check finds everything between the sides.
 func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Result, error) {
-	name, trunk, err := r.into(ctx, o.Base)
+	r.reader = o.Reader
+	name, trunk, err := r.Into(ctx, o.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +103,8 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	return result, err
 }
 
-func (r *Repo) into(ctx context.Context, base string) (name, commit string, err error) {
+// Into is what a check merges into: the base that was named, else the trunk.
+func (r *Repo) Into(ctx context.Context, base string) (name, commit string, err error) {
 	if base == "" {
 		return r.Trunk(ctx)
 	}

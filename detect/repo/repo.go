@@ -21,7 +21,7 @@ type Repo struct {
 	scratch string
 	shallow map[string]bool // commits behind which the history is cut off
 	graph   graph
-	reader  detect.Reader
+	reader  detect.Reader // nil: nothing is known about code
 	units   map[unitKey]detect.Unit
 	made    map[string]detect.Made // by blob
 }
@@ -37,8 +37,8 @@ var ErrNoRevision = errors.New("no such branch or commit")
 // ErrEmpty is said of a repository in which nothing is committed yet.
 var ErrEmpty = errors.New("nothing is committed yet")
 
-// Open finds the repository of a directory. The reader may be nil: then nothing is known about code.
-func Open(ctx context.Context, dir string, reader detect.Reader) (*Repo, error) {
+// Open finds the repository of a directory; [ErrNoRepository].
+func Open(ctx context.Context, dir string) (*Repo, error) {
 	g := newGit(dir)
 	a, err := g.ask(ctx, nil, "rev-parse", "--path-format=absolute", "--git-common-dir", "--git-path", "objects")
 	if err != nil {
@@ -52,7 +52,7 @@ func Open(ctx context.Context, dir string, reader detect.Reader) (*Repo, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{scratch: scratch, reader: reader, units: map[unitKey]detect.Unit{}, made: map[string]detect.Made{}}
+	r := &Repo{scratch: scratch, units: map[unitKey]detect.Unit{}, made: map[string]detect.Made{}}
 	if err := os.Mkdir(filepath.Join(scratch, "objects"), 0o700); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

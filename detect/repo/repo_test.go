@@ -77,7 +77,7 @@ func (s *shop) branch(name, from string, changes ...string) {
 
 func (s *shop) open() *Repo {
 	s.Helper()
-	r, err := Open(s.Context(), s.dir, nil)
+	r, err := Open(s.Context(), s.dir)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestNothingIsLeftInTheTemporaryDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := newShop(t)
 	s.branch("main", "", "a", "1\n")
-	r, err := Open(t.Context(), s.dir, nil)
+	r, err := Open(t.Context(), s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
