@@ -157,7 +157,9 @@ func places(mounts map[string][]mounted, router string, left int) (all []mounted
 	return slices.Compact(all)
 }
 
-func byPlace(a, b mounted) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into)) }
+func byPlace(a, b mounted) int {
+	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
+}
 
 // handedOn reports whether a router is a function of Go, which gives the router that it makes or is given to
 // somebody who was not seen.
