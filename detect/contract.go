@@ -25,6 +25,7 @@ type promise struct {
 	change  Change
 	verdict Verdict
 	route   bool
+	tail    bool // only the end of its path is known
 	path    string
 	why     []string
 }
@@ -49,7 +50,7 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 	}
 }
 
-// promises lists a party's changes that can concern others: of exported symbols, routes and schemas.
+// promises lists a party's changes that can concern others, the gravest of each exported symbol, route and schema.
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
@@ -72,7 +73,7 @@ func (p *Party) promises() (all []promise) {
 		}
 		out := promise{
 			id: c.Contract.ID, change: c.Change, verdict: c.Verdict,
-			route: c.Contract.Kind == RouteContract, path: c.Contract.Path, why: c.Why,
+			route: c.Contract.Kind == RouteContract, tail: c.Contract.Tail, path: c.Contract.Path, why: c.Why,
 		}
 		if c.Change == Moved && c.From != "" {
 			out.id, out.to = c.From, c.Contract.ID
@@ -82,7 +83,11 @@ func (p *Party) promises() (all []promise) {
 		}
 		all = append(all, out)
 	}
-	return slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	all = slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	slices.SortStableFunc(all, func(a, b promise) int {
+		return firstOf(strings.Compare(a.id, b.id), int(b.change)-int(a.change), int(b.verdict)-int(a.verdict), strings.Compare(a.to, b.to))
+	})
+	return slices.CompactFunc(all, func(a, b promise) bool { return a.id == b.id })
 }
 
 // concerns reports whether others can rely on what changed. What a test serves nobody calls, and a route of which no
@@ -156,10 +161,11 @@ func (p promise) usedBy(ref *Reference, across bool) Confidence {
 	}
 	switch {
 	case p.route:
-		if ref.Kind != Request || !identifies(ref.Target) || !sameRoute(p.id, ref.Target, ref.Tail) {
+		ends := p.tail && identifies(p.id) && sameRoute(ref.Target, p.id, true)
+		if ref.Kind != Request || !identifies(ref.Target) || !ends && !sameRoute(p.id, ref.Target, ref.Tail) {
 			return 0
 		}
-		if ref.Tail {
+		if ref.Tail || p.tail {
 			return likelyUse
 		}
 		return sure

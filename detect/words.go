@@ -26,10 +26,10 @@ type weighed struct {
 
 // commonWords say nothing about a task.
 var commonWords = []string{
-	"a", "add", "adds", "all", "an", "and", "are", "as", "at", "be", "by", "change", "chore", "code", "docs", "feat",
+	"a", "add", "adds", "all", "also", "an", "and", "are", "as", "at", "be", "by", "change", "chore", "code", "docs", "feat",
 	"feature", "file", "files", "fix", "fixes", "for", "from", "if", "implement", "in", "into", "is", "it", "its",
-	"make", "merge", "new", "not", "of", "on", "or", "refactor", "remove", "should", "so", "some", "support", "test",
-	"tests", "that", "the", "this", "to", "update", "use", "when", "with",
+	"make", "merge", "more", "new", "not", "of", "on", "one", "or", "refactor", "remove", "should", "so", "some", "support", "test",
+	"tests", "than", "that", "the", "this", "to", "update", "use", "when", "with",
 }
 
 func newCorpus(parties []*Party) corpus {
@@ -107,6 +107,9 @@ func wordCounts(text string) map[string]uint64 {
 
 // stem takes the endings off that the same word has in another sentence.
 func stem(w string) string {
+	if s, ok := strings.CutSuffix(w, "ies"); ok && len(s) >= 3 {
+		return s + "y"
+	}
 	for _, end := range []string{"ing", "ed", "es", "s"} {
 		if s, ok := strings.CutSuffix(w, end); ok && len(s) >= 4 {
 			return strings.TrimSuffix(s, "e")
