@@ -54,6 +54,10 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 		s.script()
 	case d == dialectPy:
 		s.python()
+	case d == dialectRust:
+		s.rust()
+	case d == dialectJava:
+		s.java()
 	}
 	s.finish()
 	return *s.unit

@@ -188,7 +188,7 @@ func (c *comparison) pair(was, is *detect.Symbol) {
 		permuted(was.Signature.Params, is.Signature.Params)
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
-		verdict, why := compatible(languageOf(is.ID), was, is)
+		verdict, why := c.compatible(was, is)
 		c.change(is, "", detect.SignatureChanged, verdict, why...)
 	case signature && c.read(file):
 		c.change(is, "", detect.Body, detect.CannotTell, "the file could not be read without errors")
@@ -214,14 +214,19 @@ func (c *comparison) removed(was *detect.Symbol) {
 func (c *comparison) added(is *detect.Symbol) {
 	container := c.now.symbols[is.Container]
 	verdict, why := detect.Compatible, []string(nil)
-	if container != nil && c.old.symbols[is.Container] != nil && is.Exported {
+	outer := c.old.symbols[is.Container]
+	if container != nil && outer != nil && (is.Exported || container.Kind == detect.Interface && container.Exported) {
 		optional := slices.Contains(is.Signature.Modifiers, "optional") || slices.Contains(is.Signature.Modifiers, "default")
 		switch {
 		case c.sealed(is.Container):
+		case languageOf(is.ID) == "go" && (container.Kind != outer.Kind || !slices.Equal(container.Signature.Bases, outer.Signature.Bases)):
+			verdict, why = detect.CannotTell, []string{"what its type embeds changed too"}
 		case container.Kind == detect.Interface && is.Kind == detect.Method && !optional:
 			verdict, why = detect.Breaking, []string{"method added to an interface that others may implement"}
 		case slices.Contains(is.Signature.Modifiers, "abstract"):
 			verdict, why = detect.Breaking, []string{"abstract member added"}
+		case languageOf(is.ID) == "rs" && is.Kind == detect.Field:
+			verdict, why = c.rustMember(container)
 		case demanding(container) && is.Kind == detect.Field && !optional:
 			verdict, why = detect.Breaking, []string{"required field added"}
 		}
@@ -230,6 +235,17 @@ func (c *comparison) added(is *detect.Symbol) {
 		verdict, why = detect.CannotTell, []string{"the file could not be read without errors"}
 	}
 	c.change(is, "", detect.Added, verdict, why...)
+}
+
+// rustMember judges a new variant, which matches elsewhere lack, or field, which literals elsewhere may lack.
+func (c *comparison) rustMember(container *detect.Symbol) (detect.Verdict, []string) {
+	switch {
+	case slices.Contains(container.Signature.Modifiers, "#[non_exhaustive]"):
+		return detect.Compatible, nil
+	case container.Kind == detect.Enum:
+		return detect.Breaking, []string{"variant added to an enum that others may match"}
+	}
+	return detect.CannotTell, []string{"field added: literals elsewhere may lack it"}
 }
 
 // sealed reports whether an interface of Go has a method that only its package can have, so that nobody else
@@ -287,8 +303,9 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
 		for i := range units {
 			for _, ref := range units[i].References {
-				ref.Target, ref.Sure = c.resolved(r, &units[i], ref)
-				yield(ref)
+				if ref.Target, ref.Sure = c.resolved(r, &units[i], ref); ref.Target != "" {
+					yield(ref)
+				}
 			}
 		}
 	}

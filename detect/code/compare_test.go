@@ -12,11 +12,13 @@ import (
 
 func TestABrokenFileRemovesAndBreaksNothing(t *testing.T) { // C3, C4
 	sources := map[string]string{
-		"a.ts":  "export function f(a: string) { return a }\nexport function g() { return 1 }\n",
-		"a.py":  "def f(a):\n    return a\n\ndef g():\n    return 1\n",
-		"a.go":  "package p\n\nfunc F(a string) { }\n\nfunc G() { }\n",
-		"a.js":  "export function f(a) { return a }\nexport function g() { return 1 }\n",
-		"a.tsx": "export function f(a: string) { return <a/> }\nexport function g() { return 1 }\n",
+		"a.ts":   "export function f(a: string) { return a }\nexport function g() { return 1 }\n",
+		"a.py":   "def f(a):\n    return a\n\ndef g():\n    return 1\n",
+		"a.go":   "package p\n\nfunc F(a string) { }\n\nfunc G() { }\n",
+		"a.js":   "export function f(a) { return a }\nexport function g() { return 1 }\n",
+		"a.rs":   "pub fn f(a: i32) { g(a) }\npub fn g() { }\n",
+		"A.java": "public class A { public void f(int a) { } public void g() { } }\n",
+		"a.tsx":  "export function f(a: string) { return <a/> }\nexport function g() { return 1 }\n",
 	}
 	for name, text := range sorted(sources) {
 		half := strings.TrimRight(text, "\n }")
@@ -90,20 +92,39 @@ func refs(t *testing.T, p Project, files map[string]string, in string) (all []st
 	return slices.Compact(all)
 }
 
+func TestReexportsInCirclesEnd(t *testing.T) { // C4
+	files := map[string]string{"main.ts": "import { gone } from './m0';\ngone();"}
+	for i := range 20 {
+		var text strings.Builder
+		for k := range 20 {
+			text.WriteString(fmt.Sprintf("export * from './m%d';\n", k))
+		}
+		files[fmt.Sprintf("m%d.ts", i)] = text.String()
+	}
+	if got := refs(t, Project{}, files, "main.ts"); !slices.Equal(got, []string{"1 sym:ts:m0.ts#gone false", "2 sym:ts:m0.ts#gone false"}) {
+		t.Error(got)
+	}
+}
+
+// library are files that those of the cases use.
+var library = map[string]string{
+	"src/billing/refund.ts":           "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",
+	"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
+	"packages/billing/src/index.ts":   "export function pay() {}",
+	"pkg/__init__.py":                 "from .core import run\n",
+	"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
+	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
+	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
+	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
+	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
+	"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
+}
+
 func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 	project := Project{
 		GoModules: map[string]string{"": "example.com/m"},
 		Packages:  map[string]string{"@acme/billing": "packages/billing"},
 		Aliases:   map[string]string{"@/": "src/"},
-	}
-	files := map[string]string{
-		"src/billing/refund.ts":         "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",
-		"src/billing/index.ts":          "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
-		"packages/billing/src/index.ts": "export function pay() {}",
-		"pkg/__init__.py":               "from .core import run\n",
-		"pkg/core.py":                   "def run(): pass\ndef other(): pass\n",
-		"lib/lib.go":                    "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
-		"lib/more.go":                   "package lib\nfunc more() { Do() }\n",
 	}
 	cases := []struct {
 		file, text string
@@ -134,13 +155,24 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f() { l.Do(); l := 1; _ = l }", []string{
 			"1 pkg:go:example.com/m/lib#* false", "2 sym:go:lib/lib.go#Do true",
 		}},
+		{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
+			"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
+			"2 sym:rs:core/src/billing.rs#Refund.new true", "2 sym:rs:core/src/billing.rs#issue true",
+		}},
+		{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{
+			"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money.of true",
+			"3 sym:java:j/src/main/java/acme/Money.java#Money true",
+		}},
+		{"j/src/main/java/acme/B.java", "package acme;\nclass B extends Money { String s; }", []string{
+			"4 sym:java:j/src/main/java/acme/Money.java#Money true",
+		}},
 		{"lib/x.go", "package lib\nfunc x() { Do(); var t T; _ = t }", []string{
 			"2 sym:go:lib/lib.go#Do true", "3 sym:go:lib/lib.go#T true",
 		}},
 	}
 	for _, c := range cases {
 		all := map[string]string{c.file: c.text}
-		maps.Copy(all, files)
+		maps.Copy(all, library)
 		got := refs(t, project, all, c.file)
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {

@@ -104,6 +104,9 @@ func (r *resolver) routerID(u *detect.Unit, name string) string {
 // nobody gives it another.
 const ownPrefix = "="
 
+// placesMax bounds at how many places one router is said to hang.
+const placesMax = 64
+
 type mounted struct{ prefix, into string }
 
 // mounts are the places of every router.
@@ -144,7 +147,9 @@ func prefixes(mounts map[string][]mounted, router string, left int) (all []strin
 	}
 	for _, m := range mounts[router] {
 		for _, outer := range prefixes(mounts, m.into, left/2) {
-			all = append(all, joinPath(outer, m.prefix))
+			if all = append(all, joinPath(outer, m.prefix)); len(all) == placesMax {
+				return all
+			}
 		}
 	}
 	slices.Sort(all)
@@ -230,7 +235,7 @@ func binaryHash(h uint64) []byte {
 // contractChange compares two versions of a route or a schema.
 func contractChange(was, is *detect.Contract) (change detect.ContractChange, differs bool) {
 	change = detect.ContractChange{Contract: *is, Change: detect.SignatureChanged}
-	j := &judge{language: languages[dialectOf(is.Path)]}
+	j := newJudge(languages[dialectOf(is.Path)])
 	if was.Inputs != is.Inputs {
 		if was.Kind == detect.SchemaContract {
 			j.schemas(was.Inputs, is.Inputs, "field ", false)
@@ -277,7 +282,7 @@ func (j *judge) parts(was, is string, output bool) {
 // schemas compares two types that are asked for, or given.
 func (j *judge) schemas(was, is, what string, output bool) {
 	if !strings.HasPrefix(was, "{") || !strings.HasPrefix(is, "{") {
-		a, b := assignable(j.language, was, is), assignable(j.language, is, was)
+		a, b := j.same(was, is), j.same(is, was)
 		if output {
 			a = b
 		} else if b == no {
@@ -314,9 +319,9 @@ func (j *judge) retyped(was, is, what string, output bool) {
 		j.schemas(was, is, what+".", output)
 		return
 	}
-	a := assignable(j.language, was, is)
+	a := j.same(was, is)
 	if output {
-		a = assignable(j.language, is, was)
+		a = j.same(is, was)
 	}
 	j.by(a, what+" changed from "+was+" to "+is)
 }

@@ -54,7 +54,7 @@ func (j *judge) scriptParam(i int, old, now []detect.Param) {
 		j.fine("parameter " + is.Name + " became optional")
 	}
 	if was.Type != is.Type {
-		j.by(assignable(j.language, was.Type, is.Type), "type of parameter "+is.Name+" changed from "+orNone(was.Type)+" to "+orNone(is.Type))
+		j.by(j.same(was.Type, is.Type), "type of parameter "+is.Name+" changed from "+orNone(was.Type)+" to "+orNone(is.Type))
 	}
 }
 
@@ -95,7 +95,7 @@ func (j *judge) exactParams(old, now []detect.Param) {
 		case old[i].Kind != p.Kind:
 			j.breaking("parameter " + orNone(p.Name) + " became or was variadic")
 		case old[i].Type != p.Type:
-			j.breaking("type of parameter " + orNone(p.Name) + " changed from " + old[i].Type + " to " + p.Type)
+			j.by(j.same(old[i].Type, p.Type), "type of parameter "+orNone(p.Name)+" changed from "+old[i].Type+" to "+p.Type)
 		}
 	}
 	for _, p := range old[min(len(old), len(now)):] {

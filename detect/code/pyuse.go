@@ -97,13 +97,7 @@ func (s *scan) pythonScope(i int) int {
 }
 
 func (s *scan) pythonUses() {
-	for i := range s.unit.Symbols {
-		if sym := &s.unit.Symbols[i]; sym.Container == "" {
-			if name := sym.ID[strings.IndexByte(sym.ID, '#')+1:]; s.top[name] == 0 {
-				s.top[name] = i
-			}
-		}
-	}
+	s.topNames()
 	for c := range s.within(0) {
 		if s.is(c, "identifier") {
 			s.pythonUse(c)

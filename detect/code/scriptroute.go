@@ -234,6 +234,10 @@ func joinSchemas(have, where, schema string) string {
 
 // servedBy finds the router that an expression stands for. Sure says that it surely is one.
 func (s *scan) servedBy(i int) (at served, sure, ok bool) {
+	defer s.leave()
+	if !s.enter() {
+		return at, false, false
+	}
 	for left := valuesMax; left > 0 && i >= 0; left-- {
 		switch s.kind(i) {
 		case "call_expression": // a chain, or what makes a router

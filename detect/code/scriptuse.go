@@ -189,14 +189,7 @@ func (s *scan) hideLocal(i int) {
 // scriptUses collects the uses of imported names and of the file's own.
 func (s *scan) scriptUses() {
 	s.scriptImports()
-	for i := range s.unit.Symbols {
-		if sym := &s.unit.Symbols[i]; sym.Container == "" {
-			name := sym.ID[strings.IndexByte(sym.ID, '#')+1:]
-			if _, taken := s.top[name]; !taken {
-				s.top[name] = i
-			}
-		}
-	}
+	s.topNames()
 	for c := range s.within(0) {
 		switch s.kind(c) {
 		case "identifier", "type_identifier", "shorthand_property_identifier":
@@ -302,6 +295,10 @@ func (s *scan) declares(i int) bool {
 		return s.declaring(i)
 	case s.dialect == dialectPy:
 		return s.binding(i)
+	case s.dialect == dialectRust:
+		return s.letting(i)
+	case s.dialect == dialectJava:
+		return s.javaLocal(i)
 	}
 	return false
 }
