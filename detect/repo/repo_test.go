@@ -15,14 +15,14 @@ import (
 
 // shop is a repository that a test builds.
 type shop struct {
-	*testing.T
+	testing.TB
 	dir string
 	now int
 }
 
-func newShop(t *testing.T) *shop {
+func newShop(t testing.TB) *shop {
 	t.Helper()
-	s := &shop{T: t, dir: t.TempDir()}
+	s := &shop{TB: t, dir: t.TempDir()}
 	s.git("init", "-q", "-b", "main")
 	return s
 }
@@ -251,7 +251,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	s.branch("main", "", "a", numbered(9, nil))
 	s.branch("one", "main", "a", numbered(9, map[int]string{5: "one"}))
 	s.branch("two", "main", "a", numbered(9, map[int]string{5: "two"}))
-	shallow := &shop{T: t, dir: t.TempDir()}
+	shallow := &shop{TB: t, dir: t.TempDir()}
 	shallow.git("clone", "-q", "--depth", "1", "--no-single-branch", "file://"+s.dir, ".")
 	shallow.git("branch", "one", "origin/one")
 	r := shallow.check(Options{Which: Which{Names: []string{"one", "origin/two"}}})
