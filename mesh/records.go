@@ -15,6 +15,9 @@ const (
 
 // sendRecords sends what the peer lacks of one ledger, chain by chain, in order.
 func (x *exchange) sendRecords(h *ledger.Have) error {
+	if buried, err := x.sendTomb(h.Ledger); buried || err != nil {
+		return err
+	}
 	heads, err := x.m.c.Book.Heads(h.Ledger)
 	if err != nil || !x.shown(h.Ledger) {
 		return err

@@ -71,6 +71,8 @@ func (n *Node) take(kept []*ledger.Record) error {
 				n.heard.add(r.Ledger)
 			case disk.Waiting:
 				n.mesh.Ask(r.Ledger)
+			case disk.Forgotten:
+				n.mesh.Count(mesh.RefusedForgotten, 1)
 			case disk.Known:
 			}
 		}
