@@ -345,7 +345,9 @@ func (c *Core) hear(h Heard) {
 			}
 		}
 	case ledger.Conversation:
-		c.hearThread(h)
+		if !c.forgot[h.Ledger] {
+			c.hearThread(h)
+		}
 	case ledger.FamilyUnknown, ledger.Lane, ledger.Work:
 	}
 }
