@@ -44,20 +44,8 @@ func RecoveryDeps(fleet ledger.TID, records []*ledger.Record, removed []ledger.D
 			hostile[r.ID] = hostile[r.ID] || hostile[id]
 		}
 	}
-	parent := map[ledger.ID]bool{}
-	for _, r := range f.records {
-		for id := range f.before[r.ID] {
-			parent[id] = parent[id] || !hostile[r.ID]
-		}
-	}
-	var out []ledger.ID
-	for _, r := range f.records {
-		if !hostile[r.ID] && !parent[r.ID] {
-			out = append(out, r.ID)
-		}
-	}
-	slices.SortFunc(out, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
-	return out[:min(len(out), ledger.DepsMax)]
+	f.records = slices.DeleteFunc(f.records, func(r *ledger.Record) bool { return hostile[r.ID] })
+	return f.frontier()
 }
 
 // Deps is what the next record of a computer names: the heads, or as many as one record can name. Those come

@@ -54,10 +54,11 @@ type Roster struct {
 	Founder ledger.Device
 	// Recovery is the key whose removals beat all others; zero in a fleet without one.
 	Recovery ledger.Device
-	Members  []Member // ascending by device, removed ones included
-	Live     []Claim  // ascending by device, then id
-	Heads    []ledger.ID
+	Members  []Member                             // ascending by device, removed ones included
+	Live     []Claim                              // ascending by device, then id
+	Heads    []ledger.ID                          // what nothing that counts follows yet, the shown and the latest first
 	Lam      uint64                               // highest logical time seen
+	Binds    []Bind                               // other developers' fleets that a person here paired with, in order of their records
 	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
 	claims   map[ledger.ID]Claim
 }
@@ -66,11 +67,7 @@ type Roster struct {
 func Fold(fleet ledger.TID, records []*ledger.Record) Roster {
 	followed, _ := ledger.Follow(records)
 	f := newFolding(fleet, followed)
-	for range len(f.records) + 1 {
-		if !f.voidBesideRevocations() {
-			break
-		}
-	}
+	f.settle()
 	return f.roster()
 }
 
@@ -82,11 +79,29 @@ type folding struct {
 	before   map[ledger.ID]map[ledger.ID]bool
 	void     map[ledger.ID]bool
 	valid    map[ledger.ID]bool
+
+	shown   map[ledger.ID]bool      // not nil: parents that are not in it are passed over
+	chained map[ledger.ID]ledger.ID // with shown: the record before in the same chain
 }
 
 func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
 	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
-	rest := slices.Clone(followed)
+	f.placeAll(slices.Clone(followed))
+	f.judge()
+	return f
+}
+
+// settle repeats strong removal until nothing changes.
+func (f *folding) settle() {
+	for range len(f.records) + 1 {
+		if !f.voidBesideRevocations() {
+			break
+		}
+	}
+}
+
+// placeAll places what can be placed of rest, which it uses up.
+func (f *folding) placeAll(rest []*ledger.Record) {
 	slices.SortFunc(rest, func(a, b *ledger.Record) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	for placed := true; placed; {
 		placed = false
@@ -96,18 +111,27 @@ func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
 			return ok
 		})
 	}
-	f.judge()
-	return f
+}
+
+func (f *folding) parents(r *ledger.Record) []ledger.ID {
+	parents := slices.Clone(r.Deps)
+	if f.shown == nil {
+		if r.Seq > 0 {
+			parents = append(parents, r.Prev)
+		}
+		return parents
+	}
+	parents = slices.DeleteFunc(parents, func(id ledger.ID) bool { return !f.shown[id] })
+	if before, ok := f.chained[r.ID]; ok {
+		parents = append(parents, before)
+	}
+	return parents
 }
 
 // place adds a record whose parents are all here, with the set of its ancestors.
 func (f *folding) place(r *ledger.Record) bool {
-	parents := slices.Clone(r.Deps)
-	if r.Seq > 0 {
-		parents = append(parents, r.Prev)
-	}
 	ancestors := map[ledger.ID]bool{}
-	for _, p := range parents {
+	for _, p := range f.parents(r) {
 		of, ok := f.before[p]
 		if !ok {
 			return false
@@ -207,12 +231,8 @@ func (f *folding) roster() Roster {
 	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}}
 	names := map[ledger.Device]*ledger.Record{}
 	gone := map[ledger.ID]bool{}
-	parent := map[ledger.ID]bool{}
 	for _, r := range f.records {
 		out.Lam = max(out.Lam, r.Lam)
-		for id := range f.before[r.ID] {
-			parent[id] = true
-		}
 		if !f.valid[r.ID] {
 			continue
 		}
@@ -233,6 +253,8 @@ func (f *folding) roster() Roster {
 			}
 		case *ledger.MainRelease:
 			gone[r.Re[0]] = true
+		case *ledger.LaneBind:
+			out.Binds = append(out.Binds, Bind{c.Fleet, c.Invite, r.Device, c.Accept, c.Name})
 		}
 	}
 	f.revoke(&out)
@@ -243,15 +265,12 @@ func (f *folding) roster() Roster {
 			m.Name = n.Content.(*ledger.Name).Name
 		}
 	}
+	out.Heads = f.frontier()
 	for _, r := range f.records {
-		if !parent[r.ID] {
-			out.Heads = append(out.Heads, r.ID)
-		}
 		if c, ok := out.claims[r.ID]; ok && !gone[r.ID] && out.Member(c.Device) {
 			out.Live = append(out.Live, c)
 		}
 	}
-	slices.SortFunc(out.Heads, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
 	f.note(&out)
 	slices.SortFunc(out.Live, func(a, b Claim) int {
 		if c := bytes.Compare(a.Device[:], b.Device[:]); c != 0 {

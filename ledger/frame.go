@@ -35,6 +35,8 @@ const (
 	FrameJoin       FrameType = 17
 	FrameWelcome    FrameType = 18
 	FrameAccept     FrameType = 19
+	FrameLaneJoin   FrameType = 20
+	FrameLaneYes    FrameType = 21
 )
 
 // Frame is one message of the catch-up or pairing protocol. The set is sealed.
@@ -294,6 +296,10 @@ func typed(f Frame) Frame {
 		f.Type = FrameWelcome
 	case *Accept:
 		f.Type = FrameAccept
+	case *LaneJoin:
+		f.Type = FrameLaneJoin
+	case *LaneYes:
+		f.Type = FrameLaneYes
 	}
 	return f
 }
@@ -411,6 +417,10 @@ func freshFrame(t FrameType) Frame {
 		return new(Welcome)
 	case FrameAccept:
 		return new(Accept)
+	case FrameLaneJoin:
+		return new(LaneJoin)
+	case FrameLaneYes:
+		return new(LaneYes)
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ func (m *Mesh) joinGossip() error {
 	params := pubsub.DefaultGossipSubParams()
 	params.HeartbeatInterval = m.c.Heartbeat
 	topic := topicOf(m.c.Fleet)
-	ps, err := pubsub.NewGossipSub(m.ctx, m.host,
+	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
 		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
-		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))
+		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
@@ -54,21 +54,21 @@ func (m *Mesh) joinGossip() error {
 // what is held already is not spread again.
 func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
 	if !m.gate.member(from) && from != m.host.ID() {
-		return m.reject(RefusedStranger)
+		return m.reject(RefusedStranger, from)
 	}
 	r, err := ledger.Parse(msg.GetData())
 	if err != nil {
-		return m.reject(RefusedMalformed)
+		return m.reject(RefusedMalformed, from)
 	}
 	f, ok := m.familyOf(r)
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
 	if !m.ofFamily(r.Ledger, f) {
-		return m.reject(RefusedFamily)
+		return m.reject(RefusedFamily, from)
 	}
 	if err := r.Verify(f); err != nil {
-		return m.reject(RefusedSignature)
+		return m.reject(RefusedSignature, from)
 	}
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
@@ -82,8 +82,8 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 }
 
 // reject counts why a message is refused.
-func (m *Mesh) reject(why Refusal) pubsub.ValidationResult {
-	m.refused.Count(why)
+func (m *Mesh) reject(why Refusal, from peer.ID) pubsub.ValidationResult {
+	m.refused.countBy(why, from)
 	return pubsub.ValidationReject
 }
 

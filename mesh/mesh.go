@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -71,6 +73,8 @@ type Config struct {
 	HostOptions HostOptions
 	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
 	GossipRate int
+	Reach      Reach  // beyond the addresses that are known; HostOptions leaves it out
+	Version    string // of the program, as other computers see it
 }
 
 // EventKind says what happened.
@@ -84,6 +88,7 @@ const (
 	ClockOff // the peer's clock is more than ten minutes off
 	// TwoIncarnations says that two processes run with the peer's key at once.
 	TwoIncarnations
+	PeerMoved // it listens elsewhere now
 )
 
 // clockOffMax is how far a peer's clock may be off before it is told.
@@ -93,7 +98,7 @@ const clockOffMax = 10 * time.Minute
 type Event struct {
 	Kind     EventKind
 	Device   ledger.Device
-	Addrs    []string // PeerUp: where it listens
+	Addrs    []string // PeerUp and PeerMoved: where it listens
 	Clean    bool
 	Received int // Synced: records that it brought
 }
@@ -115,14 +120,20 @@ type Mesh struct {
 	inbox   chan told
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
+	reserve chan struct{}
 	refused Counters
 	rates   rates
+	hands   hands
+	emitter event.Emitter // of addresses over relays; nil without them
+	carrier io.Closer     // the relay for other members; nil without
+	began   time.Time
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
 	up        map[ledger.Device]bool                 // whose PeerUp was told
 	former    map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs     map[ledger.Device][]ma.Multiaddr
+	near      map[ledger.Device][]ma.Multiaddr // as told on the local network
 	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
 	answers   map[ledger.Device]int // exchanges that each peer began and that run
@@ -131,15 +142,21 @@ type Mesh struct {
 	invite    *Invitation
 	last      *Invitation // ended, and latecomers may still come in
 	past      []ended     // what became of the last codes, the oldest first
-	farewells int         // invitations that have ended and whose last words are being read
+	stations  []*station
+	told      []ma.Multiaddr           // addresses over relays as libp2p last heard of them
+	seen      map[peer.ID]ma.Multiaddr // where others see this computer's connections come from
+	lan       io.Closer                // nil: not on the local network
+	farewells int                      // invitations that have ended and whose last words are being read
 }
 
 // PeerStatus is what is known of a connection.
 type PeerStatus struct {
 	Device    ledger.Device
 	Connected bool
-	Transport string // "quic", "tcp" or "memory"
+	Transport string // "quic", "tcp", "websocket" or "memory"
+	Path      string // one of the Path constants
 	Addr      string
+	Version   string    // of its program, "" before it was told
 	Since     time.Time // when it was connected or lost
 	LastSeen  time.Time
 	LatencyMS int64              // milliseconds that its last greeting took, there and back
@@ -165,11 +182,12 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused
 	var err error
-	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
+	if m.host, err = m.newHost(); err != nil {
 		m.cancel()
 		return nil, err
 	}
@@ -181,6 +199,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
 	m.host.SetStreamHandler(whereProtocol, m.members(m.answerWhere))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
+	m.host.SetStreamHandler(pingProtocol, m.members(m.answerPing))
 	m.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { m.connected(conn) },
 		DisconnectedF: func(_ network.Network, conn network.Conn) { m.disconnected(conn) },
@@ -189,25 +208,24 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m.work.Go(m.storeGossip)
 	m.work.Go(m.keepDialling)
 	m.work.Go(m.keepSyncing)
+	if err := m.reachOut(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	return m, nil
 }
 
 // newHost is a libp2p host with the traps of closed laptops defused: the detector of UDP black holes is
 // off, since dialling the absent would make a healthy computer refuse to dial at all.
-func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Host, error) {
+func newHost(id Identity, listen []string, g *gate, more ...libp2p.Option) (host.Host, error) {
 	key, err := id.libp2p()
 	if err != nil {
 		return nil, err
 	}
-	opts := []libp2p.Option{
+	h, err := libp2p.New(append([]libp2p.Option{
 		libp2p.Identity(key), libp2p.ListenAddrStrings(listen...), libp2p.ConnectionGater(g),
-		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil), libp2p.DisableRelay(),
-		libp2p.DisableMetrics(), libp2p.UserAgent("parley/1"),
-	}
-	if custom != nil {
-		opts = append(opts, custom()...)
-	}
-	h, err := libp2p.New(opts...)
+		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil),
+		libp2p.DisableMetrics(), libp2p.Ping(false),
+	}, more...)...)
 	if err != nil && strings.Contains(err.Error(), "address already in use") {
 		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), ErrPortTaken)
 	}
@@ -215,6 +233,21 @@ func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Ho
 		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), err)
 	}
 	return h, nil
+}
+
+// newHost makes this mesh's host, with the simulator's transports or the real ones.
+func (m *Mesh) newHost() (host.Host, error) {
+	agent := libp2p.UserAgent(agentPrefix + m.c.Version)
+	if m.c.HostOptions != nil {
+		m.c.Reach = Reach{}
+		return newHost(m.c.Identity, m.c.Listen, m.gate, append([]libp2p.Option{agent, libp2p.DisableRelay()}, m.c.HostOptions()...)...)
+	}
+	limits, err := bounded(&m.refused)
+	if err != nil {
+		return nil, fmt.Errorf("limits: %w", err)
+	}
+	more := append(m.c.Reach.options(&m.hands), agent, libp2p.ResourceManager(limits), libp2p.AddrsFactory(m.withCircuits))
+	return newHost(m.c.Identity, m.c.Listen, m.gate, more...)
 }
 
 // Close ends every connection and goroutine.
@@ -232,9 +265,9 @@ func (m *Mesh) Close() error {
 	if invite != nil {
 		invite.Cancel()
 	}
-	err := m.host.Close()
+	errs := []error{m.withdraw(), m.host.Close()}
 	m.work.Wait()
-	return err
+	return errors.Join(errs...)
 }
 
 // run begins a goroutine that Close waits for, unless the mesh ends already.
@@ -287,6 +320,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !inviting { // the invitation does it at its end, when the last word was read
 		m.promote()
 	}
+	m.retellRelays()
 	m.dialNow()
 }
 
@@ -319,6 +353,7 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 			_ = s.Reset()
 			return
 		}
+		s = m.refused.watch(s)
 		if !m.run(func() { handle(s, d) }) {
 			_ = s.Reset() // nobody is here any more
 		}

@@ -136,7 +136,7 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 			return string(code)
 		}, ledger.ErrCodeDamaged},
 		"another secret": {altered(func(c *ledger.InviteCode) { c.Secret[0] ^= 1 }), ErrWrongCode},
-		"of a lane":      {altered(func(c *ledger.InviteCode) { c.Kind = ledger.InviteLane }), ErrWrongCode},
+		"of a lane":      {altered(func(c *ledger.InviteCode) { c.Kind = ledger.InviteLane }), ErrOtherKind},
 		"used before": {func(i *inviter) string {
 			in := i.invite(nil)
 			if _, err := i.ask(in.Code(), nil); err != nil {
@@ -238,7 +238,7 @@ func TestARunOfPairingDoesNotOutliveItsCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := i.invite(nil)
 			d, n := NewIdentity([32]byte{77}).Device(), ledger.Nonces{Challenge: [16]byte{1}}
-			join := &ledger.Join{Version: 1, Invite: in.code.ID(), Name: "laptop", MAC: in.code.JoinMAC(d, n, "laptop")}
+			join := plea{kind: ledger.InviteComputer, invite: in.code.ID(), name: "laptop", mac: in.code.JoinMAC(d, n, "laptop")}
 			in.mu.Lock()
 			c.change(in)
 			in.mu.Unlock()

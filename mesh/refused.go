@@ -1,8 +1,15 @@
 package mesh
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -21,13 +28,19 @@ const (
 	RefusedBusy                     // an exchange beyond those that a peer may have begun
 	RefusedProtocol                 // an exchange that broke another rule of its protocol
 	RefusedForgotten                // a record of a closed thread that was pruned, which changes nothing
+	RefusedReplay                   // gossip of a place in a chain that is taken; a few are ordinary, when catch-up was faster
+	RefusedFlood                    // gossip that came faster than it could be looked at
+	RefusedGrafts                   // more changes of gossip's mesh than it has reason for
+	RefusedSlow                     // an exchange that stood still for too long
+	RefusedResources                // a connection, stream or memory beyond the limits
 	refusals
 )
 
 var refusalWords = [refusals]string{
 	RefusedStranger: "stranger", RefusedMalformed: "malformed", RefusedSignature: "signature", RefusedFamily: "family",
 	RefusedUnknown: "unknown-author", RefusedRate: "rate", RefusedBusy: "busy", RefusedProtocol: "protocol",
-	RefusedForgotten: "forgotten",
+	RefusedForgotten: "forgotten", RefusedReplay: "replayed", RefusedFlood: "flood", RefusedGrafts: "grafts",
+	RefusedSlow: "slow", RefusedResources: "resources",
 }
 
 // String is the word under which it is counted in the status and the metrics.
@@ -35,7 +48,65 @@ func (r Refusal) String() string { return refusalWords[r] }
 
 // Counters counts refusals by reason since the process began. The zero value counts from zero; one that is
 // nil counts nothing. Its methods may be called from many goroutines.
-type Counters struct{ n [refusals]atomic.Uint64 }
+type Counters struct {
+	n [refusals]atomic.Uint64
+
+	mu sync.Mutex
+	by map[Blame]uint64
+}
+
+// Blame is one reason and one computer.
+type Blame struct {
+	Device ledger.Device
+	Why    string // the reason's word
+}
+
+// Blamed is how often something was refused to one computer for one reason.
+type Blamed struct {
+	Blame
+	Times uint64
+}
+
+// blameMax bounds the pairs that are counted apart; what comes later is counted under nobody.
+const blameMax = 512
+
+// blame counts for whom something was refused. Strangers' keys are free, so they are nobody.
+func (c *Counters) blame(r Refusal, p peer.ID) {
+	d, ok := deviceOf(p)
+	if c == nil || !ok || r == RefusedStranger {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := Blame{d, r.String()}
+	if _, known := c.by[k]; !known && len(c.by) >= blameMax {
+		return
+	}
+	if c.by == nil {
+		c.by = map[Blame]uint64{}
+	}
+	c.by[k]++
+}
+
+// countBy counts one refusal, and for whom.
+func (c *Counters) countBy(r Refusal, p peer.ID) {
+	c.Count(r)
+	c.blame(r, p)
+}
+
+// ByWhom is what was refused to members, ordered by reason.
+func (c *Counters) ByWhom() []Blamed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Blamed
+	for k, n := range c.by {
+		out = append(out, Blamed{k, n})
+	}
+	slices.SortFunc(out, func(a, b Blamed) int {
+		return cmp.Or(strings.Compare(a.Why, b.Why), bytes.Compare(a.Device[:], b.Device[:]))
+	})
+	return out
+}
 
 // Count counts one refusal.
 func (c *Counters) Count(r Refusal) { c.Add(r, 1) }
@@ -83,3 +154,6 @@ func (m *Mesh) Count(why Refusal, n int) { m.refused.Add(why, n) }
 
 // Refused counts what was refused since the mesh started (S18).
 func (m *Mesh) Refused() []Refused { return m.refused.All() }
+
+// RefusedTo is to which members something was refused since the mesh started (S18).
+func (m *Mesh) RefusedTo() []Blamed { return m.refused.ByWhom() }

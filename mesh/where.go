@@ -66,16 +66,23 @@ func (m *Mesh) takePlace(signed []byte) bool {
 		return false
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if have, ok := m.places[d]; ok && have.seq >= r.Seq {
+	have, ok := m.places[d]
+	news := !ok || have.seq < r.Seq
+	if news {
+		m.places[d] = place{seq: r.Seq, signed: bytes.Clone(signed)}
+		m.addrs[d] = r.Addrs
+	}
+	s := m.status[d]
+	away := s == nil || !s.Connected
+	m.mu.Unlock()
+	if !news {
 		return false
 	}
-	m.places[d] = place{seq: r.Seq, signed: bytes.Clone(signed)}
-	if s := m.status[d]; s != nil && s.Connected {
-		return false
+	m.learnFrom(r.Addrs)
+	if !away {
+		m.tellMoved(d, r.Addrs)
 	}
-	m.addrs[d] = r.Addrs
-	return true
+	return away
 }
 
 // askWhere learns from a member where the others listen, and lets those be dialled who are away.

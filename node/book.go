@@ -123,6 +123,12 @@ func (n *Node) family(tid ledger.TID) (ledger.Family, bool) {
 	if tid == n.fleet {
 		return ledger.Roster, true
 	}
+	if _, ok := n.lanes.ledger(tid); ok {
+		return ledger.Lane, true
+	}
+	if _, ok := n.lanes.of(tid); ok {
+		return ledger.Roster, true
+	}
 	return n.store.Family(tid)
 }
 

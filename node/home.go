@@ -41,6 +41,9 @@ const ConfigFile = "config.toml"
 // DefaultHome is the user's own home, where the system keeps data of programs.
 func DefaultHome() Home { return OpenHome(filepath.Join(xdg.DataHome, "parley")) }
 
+// RelayKeyPath is where the key of a relay lies that this user runs.
+func RelayKeyPath() string { return filepath.Join(xdg.DataHome, "parley-relay.key") }
+
 // OpenHome is the home at a path, by its one absolute name. It need not exist.
 func OpenHome(dir string) Home {
 	if abs, err := filepath.Abs(dir); err == nil {

@@ -191,7 +191,11 @@ func (n *Node) hear(tid ledger.TID) []core.Effect {
 	if tid == n.fleet {
 		n.roster.set(n.core.Roster())
 		n.mesh.SetMembers(n.core.Roster().Devices())
+		n.refoldLanes()
 		out = append(out, n.rehearThreads()...)
+	}
+	if family == ledger.Lane {
+		n.refoldLanes()
 	}
 	return out
 }
@@ -216,6 +220,8 @@ func (n *Node) meshEvent(e mesh.Event) []core.Effect {
 	case mesh.PeerUp:
 		n.rememberPeer(e.Device, e.Addrs)
 		return n.core.Handle(core.Peer{Device: e.Device}, n.wall())
+	case mesh.PeerMoved:
+		n.rememberPeer(e.Device, e.Addrs)
 	case mesh.ClockOff, mesh.TwoIncarnations:
 		return n.core.Handle(core.Odd{Device: e.Device, Clock: e.Kind == mesh.ClockOff}, n.wall())
 	case mesh.Synced:

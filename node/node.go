@@ -53,6 +53,7 @@ type Node struct {
 	persons   *presence.Verifier
 	invites   invitations
 	roster    members
+	lanes     laneBook
 	inputs    chan core.Input
 	calls     chan call
 	heard     heardSet
@@ -146,7 +147,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
 		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
-		HostOptions: rc.HostOptions,
+		HostOptions: rc.HostOptions, Reach: n.cfg.reach(), Version: Version(),
 	})
 	if err != nil {
 		return err
@@ -194,6 +195,7 @@ func (n *Node) restore() error {
 		n.open.note(h.Ledger, n.core.IsOpen(h.Ledger))
 	}
 	n.roster.set(n.core.Roster())
+	n.refoldLanes()
 	return nil
 }
 

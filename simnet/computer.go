@@ -108,7 +108,7 @@ func (c *computer) boot() {
 	})
 	var heard []core.Heard
 	for _, b := range c.books {
-		heard = append(heard, core.Heard{Ledger: b.tid, Family: b.family, Records: slices.Clone(b.records)})
+		heard = append(heard, b.tell())
 	}
 	slices.SortFunc(heard, func(a, b core.Heard) int { return bytes.Compare(a.Ledger[:], b.Ledger[:]) })
 	c.core.Restore(c.values, heard, c.wall())
@@ -257,14 +257,14 @@ func (c *computer) heard(tid ledger.TID) {
 	}
 }
 
-// hear folds a ledger as the disk now holds it; a roster refolds every conversation.
+// hear folds a ledger as the disk now holds it; at a roster the core folds every conversation again.
 func (c *computer) hear(tid ledger.TID) {
 	b := c.book(tid)
 	if b == nil || !c.running || len(b.records) == 0 {
 		return
 	}
 	life := c.life
-	effects := c.core.Handle(core.Heard{Ledger: tid, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
+	effects := c.core.Handle(b.tell(), c.wall())
 	c.folded(b)
 	c.perform(effects)
 	if c.running && c.life == life {
@@ -276,7 +276,7 @@ func (c *computer) hear(tid ledger.TID) {
 	}
 	for _, t := range c.books {
 		if t.family == ledger.Conversation && c.running && c.life == life {
-			c.hear(t.tid)
+			c.folded(t)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (c *computer) hear(tid ledger.TID) {
 // folded notes for the checks that a ledger was folded.
 func (c *computer) folded(b *book) {
 	if b.tid == c.fleet {
-		c.rosterSum, c.rosterHeld = b.sum, b.records
+		c.rosterSum, c.rosterHeld = b.toldSum, b.told
 	}
 	if b.family != ledger.Conversation {
 		return
@@ -295,7 +295,7 @@ func (c *computer) folded(b *book) {
 	}
 	c.w.tamper(c, b, t)
 	if c.w.checked {
-		c.w.step.Folds = append(c.w.step.Folds, fold{c, b, t.State, b.records, stateHash(&t.State), b.sum, c.rosterSum})
+		c.w.step.Folds = append(c.w.step.Folds, fold{c, b, t.State, b.told, stateHash(&t.State), b.toldSum, c.rosterSum})
 	}
 }
 

@@ -75,12 +75,11 @@ func (c *computer) append(a core.Append) []core.Effect {
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
 	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r, role: c.role()})
 	c.w.mesh.gossip(c, b, r)
-	effects := c.core.Handle(core.Heard{Ledger: a.Ledger, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
+	effects := c.core.Handle(b.tell(), c.wall())
 	c.folded(b)
 	if b.family == ledger.Roster {
 		for _, t := range c.books {
 			if t.family == ledger.Conversation {
-				effects = append(effects, c.core.Handle(core.Heard{Ledger: t.tid, Family: t.family, Records: slices.Clone(t.records)}, c.wall())...)
 				c.folded(t)
 			}
 		}

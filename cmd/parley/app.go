@@ -48,6 +48,9 @@ func run(ctx context.Context, args []string, s streams) int {
 
 // end prints the last lines: what went wrong, and what to do.
 func (a *app) end(err error) int {
+	if status, ok := errors.AsType[exitStatus](err); ok {
+		return int(status)
+	}
 	f := api.Explain(err)
 	if silent, ok := errors.AsType[faultsFound](err); ok {
 		fmt.Fprintln(a.err, "parley: error:", silent.Error())
@@ -97,6 +100,7 @@ func texts(args []string) []any {
 // groups explains the verbs that have others below them.
 var groups = map[string]string{
 	"main":      "switch the main computer's role",
+	"lane":      "pair with another developer, and switch that on and off",
 	"thread":    "look into a conversation",
 	"kept":      "look at what was taken out of your checkouts",
 	"computers": "your computers",
@@ -223,6 +227,8 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
+	case "computers", "ping", "netcheck", "relay":
+		a.fillNetwork(v, c)
 	case "doctor":
 		c.RunE = a.doctor
 	case "fsck":
@@ -230,7 +236,9 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		a.fillFleet(v, c)
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) {
+			panic("parley: the verb " + v.Name + " has no command")
+		}
 	}
 }
 

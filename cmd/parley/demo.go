@@ -13,10 +13,10 @@ import (
 	"github.com/parley-mesh/parley/simnet/desk"
 )
 
-// extraCommands are the commands that are no verbs of a node: the demo, and the two programs that it
-// starts beside the nodes.
+// extraCommands are the commands that are no verbs of a node: those that need nothing but a repository, the demo,
+// and the two programs that it starts beside the nodes.
 func extraCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{a.demoCommand(), demoGitHubCommand(), demoDeskCommand()}
+	return []*cobra.Command{a.checkCommand(), a.policyCommand(), a.demoCommand(), demoGitHubCommand(), demoDeskCommand()}
 }
 
 func (a *app) demoCommand() *cobra.Command {

@@ -25,7 +25,7 @@ func (a *app) printRecovery(words []string) {
 }
 
 // fillFleet gives the commands about membership what they do.
-func (a *app) fillFleet(v api.Verb, c *cobra.Command) {
+func (a *app) fillFleet(v api.Verb, c *cobra.Command) bool {
 	switch v.Name {
 	case "computers rename":
 		c.Use, c.Args, c.RunE = "rename OLD NEW", arguments("OLD", "NEW"), a.rename
@@ -42,8 +42,9 @@ func (a *app) fillFleet(v api.Verb, c *cobra.Command) {
 		c.Use, c.Args = "recover [NAME ...]", cobra.ArbitraryArgs
 		c.RunE = a.recover
 	default:
-		panic("parley: the verb " + v.Name + " has no command")
+		return false
 	}
+	return true
 }
 
 func (a *app) rename(c *cobra.Command, args []string) error {

@@ -63,8 +63,8 @@ func alone(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(eventually(args[0]+" is alone", func() bool { s, err := c.Status(); return err == nil && len(s.Peers) == 0 }))
 }
 
-// named HOME NAME waits until the home's node is called so.
-func named(ts *testscript.TestScript, _ bool, args []string) {
+// called HOME NAME waits until the home's node is called so.
+func calledSo(ts *testscript.TestScript, _ bool, args []string) {
 	c := clientOf(ts, args[0])
 	defer c.Close()
 	ts.Check(eventually(args[0]+" is called "+args[1], func() bool { s, err := c.Status(); return err == nil && s.Computer.Name == args[1] }))

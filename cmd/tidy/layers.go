@@ -28,7 +28,7 @@ var deciders = []string{"ledger", "detect", "lanes", "conflicts/...", "node/core
 var layers = []layer{
 	// Pure packages decide.
 	{packages: "ledger", pure: true, library: []string{"github.com/fxamacker/cbor"}},
-	{packages: "detect", pure: true},
+	{packages: "detect", pure: true, library: []string{"golang.org/x/text"}},
 	{packages: "lanes", pure: true, module: []string{"ledger"}},
 	{packages: "conflicts/...", pure: true, module: []string{"ledger", "detect", "lanes"}},
 	{packages: "node/core", pure: true, module: deciders},
@@ -39,6 +39,8 @@ var layers = []layer{
 		library: []string{"github.com/dgraph-io/badger", "golang.org/x/sys"},
 	},
 	{packages: "ledger/logtest", support: true, module: []string{"ledger"}},
+	{packages: "detect/policy", module: []string{"detect"}, library: []string{"go.yaml.in/yaml"}},
+	{packages: "detect/repo", module: []string{"detect"}},
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
 		packages: "mesh/...", module: []string{"ledger", "lanes"},
@@ -80,7 +82,7 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "simnet/..."},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
 		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
@@ -91,11 +93,12 @@ var layers = []layer{
 // testLibraries are what any test file may import, besides every package of
 // this module.
 var testLibraries = []string{
-	"github.com/rogpeppe/go-internal", // testscript and txtar
-	"pgregory.net/rapid",              // properties
-	"github.com/marcopolo/simnet",     // packets in virtual time
-	"github.com/veraison/go-cose",     // a second opinion on signatures
-	"github.com/getkin/kin-openapi",   // GitHub's own description of its API
+	"github.com/rogpeppe/go-internal",       // testscript and txtar
+	"pgregory.net/rapid",                    // properties
+	"github.com/marcopolo/simnet",           // packets in virtual time
+	"github.com/veraison/go-cose",           // a second opinion on signatures
+	"github.com/getkin/kin-openapi",         // GitHub's own description of its API
+	"github.com/santhosh-tekuri/jsonschema", // the policy's published schema
 }
 
 // checkLayers holds every import against the table.

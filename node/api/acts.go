@@ -51,9 +51,13 @@ func RenameAct(old, name string) presence.Act {
 // InviteAct is making an invitation.
 func InviteAct() presence.Act { return presence.Act{Verb: "invite"} }
 
-// ConfirmAct is letting the computer in that asks: this name, these words.
+// ConfirmAct is letting the computer in that asks, or pairing with the developer: this name, these words.
 func ConfirmAct(id string, s InviteState) presence.Act {
-	return presence.Act{Verb: "invite confirm", Binds: strings.Join(append([]string{id, s.Name}, s.Words[:]...), "\n")}
+	verb := "invite confirm"
+	if s.Lane {
+		verb = "lane confirm"
+	}
+	return presence.Act{Verb: verb, Binds: strings.Join(append([]string{id, s.Name}, s.Words[:]...), "\n")}
 }
 
 // DemoProver agrees to acts without asking anybody. A demo's own homes alone take its proofs (D-24).

@@ -34,6 +34,7 @@ type memory struct {
 	lines      []api.LogLine
 	kept       []api.KeptFile
 	operations []api.Operation
+	lanes      []api.Lane
 	invite     api.InviteState
 	did        []string
 }
@@ -206,6 +207,27 @@ func (m *memory) ConfirmInvite(_ context.Context, id string, p presence.Proof) (
 	return m.act("invite confirm "+s.Name, api.ConfirmAct(id, s), p)
 }
 
+func (m *memory) InviteLane(_ context.Context, as string, p presence.Proof) (api.Invitation, error) {
+	_, err := m.act("lane invite "+as, api.LaneInviteAct(as), p)
+	m.setInvite(api.InviteState{State: api.InviteWaiting, Lane: true})
+	return api.Invitation{ID: "i1", Code: "2code"}, err
+}
+
+func (m *memory) AcceptLane(_ context.Context, code, as string, p presence.Proof) (api.Invitation, error) {
+	_, err := m.act("lane accept "+code+" "+as, api.LaneAcceptAct(code, as), p)
+	return api.Invitation{ID: "i1"}, err
+}
+
+func (m *memory) SwitchLane(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
+	return m.act(fmt.Sprintf("lane %s %v %v", lane, repositories, on), api.LaneSwitchAct(lane, repositories, on), p)
+}
+
+func (m *memory) SetTeammates(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
+	return m.act(fmt.Sprintf("lane conflicts %v", on), api.TeammatesAct(on), p)
+}
+
+func (m *memory) Lanes() ([]api.Lane, error) { return m.lanes, nil }
+
 func (m *memory) CancelInvite(context.Context, string) (api.Outcome, error) {
 	m.setInvite(api.InviteState{State: api.InviteFailed, Text: "cancelled"})
 	return api.Outcome{Text: "cancelled"}, nil
@@ -240,7 +262,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Fleet: s, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,6 +16,8 @@ type Reader interface {
 	Inbox() ([]Card, error)
 	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread].
 	Why(subject string) (Why, error)
+	// Lanes lists the links to other developers, by name.
+	Lanes() ([]Lane, error)
 	// Kept lists what was taken out of the checkouts, newest first.
 	Kept(ctx context.Context) ([]KeptFile, error)
 	// KeptContent is one of them with its bytes; [ErrNoKept].

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/detect/repo"
+)
+
+// matrixMax is up to how many sides fit beside each other.
+const matrixMax = 30
+
+func (a *app) printCheck(r *repo.Result, o checkOptions) {
+	fmt.Fprintf(a.out, "%s and %s\n", a.bold(oneLine(r.Base.Label)+" at "+short(r.Base.Commit)), many(len(r.Sides), "side"))
+	if r.Left > 0 {
+		a.note("%s more, worked on less recently, were left out (--max)", strconv.Itoa(r.Left))
+	}
+	if len(r.Sides) == 0 {
+		fmt.Fprintln(a.out, "Nothing is ahead of it.")
+		return
+	}
+	rows := [][]string{}
+	for i, s := range r.Sides {
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.Label, many(s.Files, "file")})
+	}
+	table(a.out, "  ", rows)
+	if len(r.Sides) <= matrixMax {
+		a.printMatrix(r)
+	}
+	a.printFindings(r, o.all)
+	if o.Order {
+		a.printOrder(r)
+	}
+}
+
+// printMatrix has a line for each side, and the base first.
+func (a *app) printMatrix(r *repo.Result) {
+	marks := map[[2]string]string{}
+	for _, p := range r.Pairs {
+		marks[[2]string{p.A, p.B}] = sharpest(p)
+	}
+	head := []string{""}
+	for i := range r.Sides {
+		head = append(head, strconv.Itoa(i+1))
+	}
+	base := []string{oneLine(r.Base.Ref)}
+	for _, s := range r.Sides {
+		base = append(base, marks[[2]string{r.Base.Ref, s.Ref}])
+	}
+	rows := [][]string{head, base}
+	for i, s := range r.Sides {
+		row := []string{strconv.Itoa(i + 1)}
+		for j, o := range r.Sides {
+			switch {
+			case i == j:
+				row = append(row, "-")
+			case j > i:
+				row = append(row, marks[[2]string{s.Ref, o.Ref}])
+			default:
+				row = append(row, marks[[2]string{o.Ref, s.Ref}])
+			}
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintln(a.out)
+	table(a.out, "  ", rows)
+	fmt.Fprintln(a.out, "\n  . nothing   i info   w warn   b blocks   x git cannot merge   ? cannot tell")
+}
+
+func (a *app) printFindings(r *repo.Result, all bool) {
+	quiet := 0
+	if len(r.Report.Findings) == 0 && len(r.Report.Doubts) == 0 {
+		fmt.Fprintln(a.out, "\nNothing overlaps.")
+	}
+	for _, f := range r.Report.Findings {
+		if f.Severity < detect.Warn && !all {
+			quiet++
+			continue
+		}
+		fmt.Fprintf(a.out, "\n%s  %s, confidence %s, %s\n", a.bold(f.Severity.String()), f.Kind, f.Confidence, f.Evidence)
+		fmt.Fprintf(a.out, "  %s\n", oneLine(f.Sentence))
+		if f.Suggestion != "" {
+			fmt.Fprintf(a.out, "  %s\n", oneLine(f.Suggestion))
+		}
+	}
+	if quiet > 0 {
+		fmt.Fprintf(a.out, "\n%s that only inform (--all)\n", many(quiet, "finding"))
+	}
+	for _, d := range r.Report.Doubts {
+		fmt.Fprintf(a.out, "\n%s  %s, %s\n  %s\n", a.bold("cannot tell"), d.Kind, oneLine(strings.Join(d.Sides, " and ")), oneLine(d.Why))
+	}
+}
+
+func (a *app) printOrder(r *repo.Result) {
+	fmt.Fprintf(a.out, "\n%s\n", a.bold("Merging into "+oneLine(r.Base.Label)+" with the fewest conflicts"))
+	for i, s := range r.Order {
+		fmt.Fprintf(a.out, "  %d  %s: %s\n", i+1, oneLine(s.Label), oneLine(does(s)))
+	}
+}
+
+// does says what one merge of the order will do.
+func does(s repo.Step) string {
+	switch s.Merge {
+	case "clean":
+		return "merges cleanly"
+	case "unknown":
+		return "cannot tell: " + s.Why
+	}
+	text := "conflicts in " + named(s.Conflicts)
+	switch {
+	case s.Together:
+		text += ", although it merges with each of the others by itself"
+	case len(s.With) > 0:
+		text += ", with " + strings.Join(s.With, ", ")
+	}
+	return text
+}
+
+func named(conflicts []detect.GitConflict) string {
+	var names []string
+	for _, c := range conflicts {
+		name := c.Path
+		if c.Type != "" {
+			name += " (" + c.Type + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}

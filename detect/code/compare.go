@@ -1,0 +1,328 @@
+package code
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// sorted goes over a map in the order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+// comparison is two states of a set of files.
+type comparison struct {
+	old, now *resolver
+	renamed  map[string]string // old ids of symbols that moved, to the new ones
+	changes  []detect.SymbolChange
+}
+
+// Compare says what changed. A removal, a move or a broken signature is told only where both versions of the
+// file were read without an error.
+func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
+	c := &comparison{
+		old: newResolver(&r.project, before), now: newResolver(&r.project, after), renamed: map[string]string{},
+	}
+	c.symbols(before, after)
+	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
+	return detect.Delta{
+		Symbols:    c.changes,
+		Contracts:  c.contracts(before, after),
+		References: c.references(before, after),
+	}
+}
+
+// clean reports whether a path was read without an error in both states; a file that is not there is clean.
+func (c *comparison) clean(paths ...string) bool {
+	for _, p := range paths {
+		for _, u := range []*detect.Unit{c.old.units[p], c.now.units[p]} {
+			if u != nil && u.Quality != detect.Clean {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// read reports whether anything is known about a path in both states.
+func (c *comparison) read(p string) bool {
+	for _, u := range []*detect.Unit{c.old.units[p], c.now.units[p]} {
+		if u != nil && (u.Quality == detect.Failed || u.Quality == detect.TimedOut || u.Quality == detect.Unread) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *comparison) symbols(before, after []detect.Unit) {
+	var gone, come []*detect.Symbol
+	for i := range before {
+		old := &before[i]
+		twice := c.alike(old.Path)
+		for k := range old.Symbols {
+			was := &old.Symbols[k]
+			if twice[base(was.ID)] {
+				continue
+			}
+			if is := c.now.symbols[was.ID]; is != nil {
+				c.pair(was, is)
+			} else if c.clean(old.Path) {
+				gone = append(gone, was)
+			}
+		}
+	}
+	for i := range after {
+		twice := c.alike(after[i].Path)
+		for k := range after[i].Symbols {
+			is := &after[i].Symbols[k]
+			if c.old.symbols[is.ID] == nil && !twice[base(is.ID)] && c.read(after[i].Path) {
+				come = append(come, is)
+			}
+		}
+	}
+	for file := range sorted(c.old.units) {
+		c.twins(file)
+	}
+	gone, come = c.moves(gone, come)
+	for _, was := range gone {
+		c.removed(was)
+	}
+	for _, is := range come {
+		c.added(is)
+	}
+	c.exports(before)
+}
+
+// base is an id without the number that tells declarations of one name apart.
+func base(id string) string {
+	if at := strings.LastIndexByte(id, '~'); at > strings.IndexByte(id, '#') {
+		return id[:at]
+	}
+	return id
+}
+
+// alike tells the names of a file of which either state has several declarations. They are paired by what they
+// are rather than by their order.
+func (c *comparison) alike(file string) map[string]bool {
+	several := map[string]bool{}
+	old, now := group(c.old.units[file]), group(c.now.units[file])
+	for name, was := range old {
+		if is := now[name]; len(is) > 0 && (len(was) > 1 || len(is) > 1) {
+			several[name] = true
+		}
+	}
+	return several
+}
+
+// twins compares the declarations of one name where there are several.
+func (c *comparison) twins(file string) {
+	old, now := group(c.old.units[file]), group(c.now.units[file])
+	for name := range sorted(c.alike(file)) {
+		was, is := old[name], now[name]
+		for _, same := range []func(a, b *detect.Symbol) bool{
+			func(a, b *detect.Symbol) bool {
+				return a.Kind == b.Kind && a.BodyHash == b.BodyHash && a.SignatureHash == b.SignatureHash
+			},
+			func(a, b *detect.Symbol) bool { return a.Kind == b.Kind && a.BodyHash == b.BodyHash },
+			func(a, b *detect.Symbol) bool { return a.Kind == b.Kind && a.SignatureHash == b.SignatureHash },
+			func(a, b *detect.Symbol) bool { return a.Kind == b.Kind },
+		} {
+			was, is = c.match(was, is, same)
+		}
+		if c.clean(file) {
+			for _, w := range was {
+				c.change(w, "", detect.Removed, detect.CannotTell, "one of several declarations of this name removed")
+			}
+		}
+		for _, i := range is {
+			c.change(i, "", detect.Added, detect.CannotTell, "another declaration of this name")
+		}
+	}
+}
+
+// match pairs in order what is the same, and returns the rest.
+func (c *comparison) match(was, is []*detect.Symbol, same func(a, b *detect.Symbol) bool) (left, right []*detect.Symbol) {
+	right = slices.Clone(is)
+	for _, w := range was {
+		at := slices.IndexFunc(right, func(i *detect.Symbol) bool { return same(w, i) })
+		if at < 0 {
+			left = append(left, w)
+			continue
+		}
+		c.pair(w, right[at])
+		right = slices.Delete(right, at, at+1)
+	}
+	return left, right
+}
+
+func group(u *detect.Unit) map[string][]*detect.Symbol {
+	groups := map[string][]*detect.Symbol{}
+	if u != nil {
+		for i := range u.Symbols {
+			name := base(u.Symbols[i].ID)
+			groups[name] = append(groups[name], &u.Symbols[i])
+		}
+	}
+	return groups
+}
+
+func (c *comparison) change(s *detect.Symbol, from string, what detect.Change, v detect.Verdict, why ...string) {
+	c.changes = append(c.changes, detect.SymbolChange{Symbol: *s, From: from, Change: what, Verdict: v, Why: why})
+}
+
+// pair compares two versions of one symbol.
+func (c *comparison) pair(was, is *detect.Symbol) {
+	file := pathOf(is.ID)
+	signature := was.SignatureHash != is.SignatureHash || was.Kind != is.Kind || was.Exported != is.Exported ||
+		permuted(was.Signature.Params, is.Signature.Params)
+	switch {
+	case signature && c.clean(file, pathOf(was.ID)):
+		verdict, why := compatible(languageOf(is.ID), was, is)
+		c.change(is, "", detect.SignatureChanged, verdict, why...)
+	case signature && c.read(file):
+		c.change(is, "", detect.Body, detect.CannotTell, "the file could not be read without errors")
+	case was.BodyHash != is.BodyHash && c.read(file):
+		c.change(is, "", detect.Body, detect.Compatible)
+	}
+}
+
+func (c *comparison) removed(was *detect.Symbol) {
+	u := c.now.units[pathOf(was.ID)]
+	name := nameOf(was.ID)
+	switch {
+	case u != nil && was.Container == "" && slices.ContainsFunc(u.Exports, func(e detect.Binding) bool { return e.Local == name }):
+		c.change(was, "", detect.Removed, detect.CannotTell, "another declaration is exported under this name")
+	case !was.Exported:
+		c.change(was, "", detect.Removed, detect.Compatible, "removed, was not exported")
+	default:
+		c.change(was, "", detect.Removed, detect.Breaking, "removed")
+	}
+}
+
+// added judges a new symbol: a demand on those who implement or build its container breaks them.
+func (c *comparison) added(is *detect.Symbol) {
+	container := c.now.symbols[is.Container]
+	verdict, why := detect.Compatible, []string(nil)
+	if container != nil && c.old.symbols[is.Container] != nil && is.Exported {
+		optional := slices.Contains(is.Signature.Modifiers, "optional") || slices.Contains(is.Signature.Modifiers, "default")
+		switch {
+		case c.sealed(is.Container):
+		case container.Kind == detect.Interface && is.Kind == detect.Method && !optional:
+			verdict, why = detect.Breaking, []string{"method added to an interface that others may implement"}
+		case slices.Contains(is.Signature.Modifiers, "abstract"):
+			verdict, why = detect.Breaking, []string{"abstract member added"}
+		case languageOf(is.ID) == "rs" && is.Kind == detect.Field:
+			verdict, why = c.rustMember(container)
+		case demanding(container) && is.Kind == detect.Field && !optional:
+			verdict, why = detect.Breaking, []string{"required field added"}
+		}
+	}
+	if !c.clean(pathOf(is.ID)) {
+		verdict, why = detect.CannotTell, []string{"the file could not be read without errors"}
+	}
+	c.change(is, "", detect.Added, verdict, why...)
+}
+
+// rustMember judges a new variant, which matches elsewhere lack, or field, which literals elsewhere may lack.
+func (c *comparison) rustMember(container *detect.Symbol) (detect.Verdict, []string) {
+	switch {
+	case slices.Contains(container.Signature.Modifiers, "#[non_exhaustive]"):
+		return detect.Compatible, nil
+	case container.Kind == detect.Enum:
+		return detect.Breaking, []string{"variant added to an enum that others may match"}
+	}
+	return detect.CannotTell, []string{"field added: literals elsewhere may lack it"}
+}
+
+// sealed reports whether an interface of Go has a method that only its package can have, so that nobody else
+// implements it.
+func (c *comparison) sealed(container string) bool {
+	if languageOf(container) != "go" {
+		return false
+	}
+	for _, s := range c.old.units[pathOf(container)].Symbols {
+		if s.Container == container && s.Kind == detect.Method && !s.Exported {
+			return true
+		}
+	}
+	return false
+}
+
+// demanding reports whether whoever builds a thing has to give all its fields: interfaces and object types of
+// TypeScript, never structs of Go, whose fields have zero values.
+func demanding(container *detect.Symbol) bool {
+	return languageOf(container.ID) == "ts" && (container.Kind == detect.Interface || container.Kind == detect.Type)
+}
+
+// exports finds names that a file only passes on, and no longer does.
+func (c *comparison) exports(before []detect.Unit) {
+	for i := range before {
+		old := &before[i]
+		now := c.now.units[old.Path]
+		script := old.Language == "ts" || old.Language == "js"
+		if !c.clean(old.Path) || now == nil && !script || !script && !strings.HasSuffix(old.Path, "__init__.py") {
+			continue
+		}
+		for _, e := range old.Exports {
+			id := "sym:" + old.Language + ":" + old.Path + "#" + e.Local
+			passes := func(n detect.Binding) bool { return n.Local == e.Local || n.Local == "*" }
+			if e.Local == "*" || c.old.symbols[id] != nil || c.now.symbols[id] != nil || strings.HasPrefix(e.Local, "_") ||
+				now != nil && slices.ContainsFunc(now.Exports, passes) || !script && !strings.HasPrefix(e.Module, ".") {
+				continue
+			}
+			sym := detect.Symbol{ID: id, Kind: detect.Variable, Exported: true}
+			if target := c.old.symbols["sym:"+old.Language+":"+old.Path+"#"+e.Name]; target != nil && e.Module == "" {
+				sym.Kind, sym.Signature = target.Kind, target.Signature
+			}
+			c.change(&sym, "", detect.Removed, detect.Breaking, "no longer exported under this name")
+		}
+	}
+}
+
+// references are the uses of the newer state that the older did not have, resolved.
+func (c *comparison) references(before, after []detect.Unit) (added []detect.Reference) {
+	type use struct {
+		kind             detect.ReferenceKind
+		path, target, in string
+	}
+	had := map[use]int{}
+	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
+		for i := range units {
+			for _, ref := range units[i].References {
+				if ref.Target, ref.Sure = c.resolved(r, &units[i], ref); ref.Target != "" {
+					yield(ref)
+				}
+			}
+		}
+	}
+	each(before, c.old, func(ref detect.Reference) { had[use{ref.Kind, ref.Path, ref.Target, ref.In}]++ })
+	each(after, c.now, func(ref detect.Reference) {
+		key := use{ref.Kind, ref.Path, ref.Target, ref.In}
+		if had[key]--; had[key] < 0 {
+			added = append(added, ref)
+		}
+	})
+	slices.SortStableFunc(added, func(a, b detect.Reference) int {
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Kind, b.Kind))
+	})
+	return added
+}
+
+func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (target string, sure bool) {
+	if !strings.HasPrefix(ref.Target, "mod:") {
+		return ref.Target, ref.Sure || strings.HasPrefix(ref.Target, "sym:")
+	}
+	return r.resolve(u, ref.Target)
+}

@@ -1,0 +1,168 @@
+package code
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+func TestABrokenFileRemovesAndBreaksNothing(t *testing.T) { // C3, C4
+	sources := map[string]string{
+		"a.ts":   "export function f(a: string) { return a }\nexport function g() { return 1 }\n",
+		"a.py":   "def f(a):\n    return a\n\ndef g():\n    return 1\n",
+		"a.go":   "package p\n\nfunc F(a string) { }\n\nfunc G() { }\n",
+		"a.js":   "export function f(a) { return a }\nexport function g() { return 1 }\n",
+		"a.rs":   "pub fn f(a: i32) { g(a) }\npub fn g() { }\n",
+		"A.java": "public class A { public void f(int a) { } public void g() { } }\n",
+		"a.tsx":  "export function f(a: string) { return <a/> }\nexport function g() { return 1 }\n",
+	}
+	for name, text := range sorted(sources) {
+		half := strings.TrimRight(text, "\n }")
+		for cut := range len(half) {
+			d := compare(t, Project{}, map[string]string{name: text}, map[string]string{name: text[:cut] + " ((( {"})
+			for _, c := range d.Symbols {
+				if c.Change == detect.Removed || c.Verdict == detect.Breaking {
+					t.Fatalf("%s cut at %d: %v of %s", name, cut, c.Change, c.Symbol.ID)
+				}
+			}
+		}
+	}
+}
+
+func TestMovedAndRenamedDeclarationsAreTold(t *testing.T) { // C3
+	const body = "export function issue(id: string) {\n  const a = id.trim();\n  const b = a + 1;\n  return b;\n}\n"
+	cases := []struct {
+		name          string
+		before, after map[string]string
+		from, to      string
+		want          detect.Verdict
+	}{
+		{
+			"to another file",
+			map[string]string{"a.ts": body},
+			map[string]string{"a.ts": "", "b.ts": body},
+			"sym:ts:a.ts#issue", "sym:ts:b.ts#issue", detect.Breaking,
+		},
+		{
+			"to another file, passed on",
+			map[string]string{"a.ts": body},
+			map[string]string{"a.ts": "export { issue } from './b'", "b.ts": body},
+			"sym:ts:a.ts#issue", "sym:ts:b.ts#issue", detect.Compatible,
+		},
+		{
+			"renamed",
+			map[string]string{"a.ts": body},
+			map[string]string{"a.ts": strings.ReplaceAll(body, "issue", "grant")},
+			"sym:ts:a.ts#issue", "sym:ts:a.ts#grant", detect.Breaking,
+		},
+		{
+			"with its file",
+			map[string]string{"a.ts": "class A { m() { return 1 } }"},
+			map[string]string{"b.ts": "class A { m() { return 1 } }"},
+			"sym:ts:a.ts#A.m", "sym:ts:b.ts#A.m", detect.Compatible,
+		},
+		{
+			"within a package",
+			map[string]string{"p/a.go": "package p\nfunc F() { x() }"},
+			map[string]string{"p/a.go": "package p", "p/b.go": "package p\nfunc F() { x() }"},
+			"sym:go:p/a.go#F", "sym:go:p/b.go#F", detect.Compatible,
+		},
+	}
+	for _, c := range cases {
+		d := compare(t, Project{}, c.before, c.after)
+		at := slices.IndexFunc(d.Symbols, func(s detect.SymbolChange) bool { return s.Symbol.ID == c.to })
+		if at < 0 || d.Symbols[at].Change != detect.Moved || d.Symbols[at].From != c.from || d.Symbols[at].Verdict != c.want {
+			t.Errorf("%s: %+v", c.name, d.Symbols)
+		}
+	}
+}
+
+// refs are the references of a state of a repository, as "kind target".
+func refs(t *testing.T, p Project, files map[string]string, in string) (all []string) {
+	t.Helper()
+	for _, r := range compare(t, p, nil, files).References {
+		if r.Path == in {
+			all = append(all, fmt.Sprintf("%d %s %v", r.Kind, r.Target, r.Sure))
+		}
+	}
+	return slices.Compact(all)
+}
+
+// library are files that those of the cases use.
+var library = map[string]string{
+	"src/billing/refund.ts":           "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",
+	"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
+	"packages/billing/src/index.ts":   "export function pay() {}",
+	"pkg/__init__.py":                 "from .core import run\n",
+	"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
+	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
+	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
+	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
+	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
+	"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
+}
+
+func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
+	project := Project{
+		GoModules: map[string]string{"": "example.com/m"},
+		Packages:  map[string]string{"@acme/billing": "packages/billing"},
+		Aliases:   map[string]string{"@/": "src/"},
+	}
+	cases := []struct {
+		file, text string
+		want       []string
+	}{
+		{"src/web/a.ts", "import { issueRefund as i } from '../billing/refund'\ni()", []string{
+			"1 sym:ts:src/billing/refund.ts#issueRefund true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+		}},
+		{"src/web/a.ts", "import * as b from '@/billing'\nb.issue()", []string{
+			"1 sym:ts:src/billing/index.ts#* true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+		}},
+		{"src/web/a.ts", "import R from '../billing/index.js'\nclass S extends R {}", []string{
+			"1 sym:ts:src/billing/refund.ts#Refund true", "4 sym:ts:src/billing/refund.ts#Refund true",
+		}},
+		{"src/web/a.ts", "import { rate } from '../billing'\nfunction f(rate) { return rate }", []string{
+			"1 sym:ts:src/billing/refund.ts#rate true",
+		}},
+		{"src/web/a.ts", "import { pay } from '@acme/billing'\n", []string{"1 sym:ts:packages/billing/src/index.ts#pay true"}},
+		{"src/web/a.ts", "import { z } from 'zod'\nz.object({})", []string{"1 pkg:npm:zod#z false", "2 pkg:npm:zod#z.object false"}},
+		{"src/web/a.ts", "const { pay } = require('@acme/billing')\npay()", []string{
+			"1 sym:ts:packages/billing/src/index.ts#pay true", "2 sym:ts:packages/billing/src/index.ts#pay true",
+		}},
+		{"app.py", "from pkg import run as r\nr()", []string{"1 sym:py:pkg/core.py#run true", "2 sym:py:pkg/core.py#run true"}},
+		{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
+		{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
+			"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",
+		}},
+		{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f() { l.Do(); l := 1; _ = l }", []string{
+			"1 pkg:go:example.com/m/lib#* false", "2 sym:go:lib/lib.go#Do true",
+		}},
+		{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
+			"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
+			"2 sym:rs:core/src/billing.rs#Refund.new true", "2 sym:rs:core/src/billing.rs#issue true",
+		}},
+		{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{
+			"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money.of true",
+			"3 sym:java:j/src/main/java/acme/Money.java#Money true",
+		}},
+		{"j/src/main/java/acme/B.java", "package acme;\nclass B extends Money { String s; }", []string{
+			"4 sym:java:j/src/main/java/acme/Money.java#Money true",
+		}},
+		{"lib/x.go", "package lib\nfunc x() { Do(); var t T; _ = t }", []string{
+			"2 sym:go:lib/lib.go#Do true", "3 sym:go:lib/lib.go#T true",
+		}},
+	}
+	for _, c := range cases {
+		all := map[string]string{c.file: c.text}
+		maps.Copy(all, library)
+		got := refs(t, project, all, c.file)
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s\n%s\n got %q\nwant %q", c.file, c.text, got, c.want)
+		}
+	}
+}

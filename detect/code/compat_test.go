@@ -1,0 +1,167 @@
+package code
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// compare reads and compares two states of a repository.
+func compare(t *testing.T, p Project, before, after map[string]string) detect.Delta {
+	t.Helper()
+	r := New(p)
+	return r.Compare(readAll(r, before), readAll(r, after))
+}
+
+func readAll(r *Reader, files map[string]string) (units []detect.Unit) {
+	for name, text := range sorted(files) {
+		units = append(units, r.Read(name, []byte(text)))
+	}
+	return units
+}
+
+// change finds the change of a symbol by its name.
+func change(d detect.Delta, name string) detect.SymbolChange {
+	for _, c := range d.Symbols {
+		if nameOf(c.Symbol.ID) == name {
+			return c
+		}
+	}
+	return detect.SymbolChange{}
+}
+
+const (
+	breaks  = detect.Breaking
+	fine    = detect.Compatible
+	open    = detect.CannotTell
+	nothing = 99 // no change of the signature
+)
+
+// verdicts are single changes and what each means for users.
+var verdicts = []struct {
+	file, old, now, name string
+	want                 detect.Verdict
+}{
+	{"a.ts", "export function f(a: string) {}", "export function f(a: string, b: number) {}", "f", breaks},
+	{"a.ts", "export function f(a: string) {}", "export function f(a: string, b = 1) {}", "f", fine},
+	{"a.ts", "export function f(a: string) {}", "export function f(a: string, b?: number) {}", "f", fine},
+	{"a.ts", "export function f(a: string) {}", "export function f(a: string, ...b: number[]) {}", "f", fine},
+	{"a.ts", "export function f(a?: string) {}", "export function f(a: string) {}", "f", breaks},
+	{"a.ts", "export function f(a: string) {}", "export function f(a?: string) {}", "f", fine},
+	{"a.ts", "export function f(a: string) {}", "export function f(a: string | number) {}", "f", fine},
+	{"a.ts", "export function f(a: string | number) {}", "export function f(a: string) {}", "f", breaks},
+	{"a.ts", "export function f(a: Money) {}", "export function f(a: Amount) {}", "f", open},
+	{"a.ts", "export function f(a: string, b: string) {}", "export function f(b: string, a: string) {}", "f", breaks},
+	{"a.ts", "export function f(a: string, b?: number) {}", "export function f(a: string) {}", "f", breaks},
+	{"a.ts", "export function f(): string { }", "export function f(): string | null { }", "f", breaks},
+	{"a.ts", "export function f(): string | null { }", "export function f(): string { }", "f", fine},
+	{"a.ts", "export function f(): string { }", "export function f(): number { }", "f", breaks},
+	{"a.ts", "export function f(): string { }", "export async function f(): Promise<string> { }", "f", breaks},
+	{"a.ts", "export function f() { }", "export async function f() { }", "f", breaks},
+	{"a.ts", "export function f<T>(a: T) { }", "export function f<T extends object>(a: T) { }", "f", breaks},
+	{"a.ts", "export type F<T> = T[]", "export type F<T, U> = T[]", "F", breaks},
+	{"a.ts", "export type F<T> = T[]", "export type F<T, U = 1> = Array<T>", "F", fine},
+	{"a.ts", "export type F = 'a' | 'b'", "export type F = 'b' | 'a' | 'c'", "F", breaks},
+	{"a.ts", "export function f() {}", "function f() {}", "f", breaks},
+	{"a.ts", "function f() {}", "export function f() {}", "f", fine},
+	{"a.ts", "export class A { m() {} }", "export class A { static m() {} }", "A.m", breaks},
+	{"a.ts", "export class A { m() {} }", "export class A { private m() {} }", "A.m", breaks},
+	{"a.ts", "export class A { m() {} }", "export class A { }", "A.m", breaks},
+	{"a.ts", "export interface A { }", "export interface A { m(): void }", "A.m", breaks},
+	{"a.ts", "export interface A { }", "export interface A { m?(): void }", "A.m", fine},
+	{"a.ts", "export interface A { a: string }", "export interface A { }", "A.a", breaks},
+	{"a.ts", "export interface A { a: string }", "export interface A { a: number }", "A.a", breaks},
+	{"a.ts", "export interface A { a?: string }", "export interface A { a: string }", "A.a", breaks},
+	{"a.ts", "export interface A { }", "export interface A { a: number }", "A.a", breaks},
+	{"a.ts", "export interface A { }", "export interface A { a?: number }", "A.a", fine},
+	{"a.ts", "export enum E { A, B }", "export enum E { A }", "E.B", breaks},
+	{"a.ts", "export enum E { A }", "export enum E { A, B }", "E.B", fine},
+	{"a.ts", "export default function() { a }", "export const x = 1", "default", breaks},
+	{"a.ts", "export default function f() { a }", "export function f() { a }", "default", breaks},
+	{"a.ts", "export function f(a: string): void\nexport function f(a: number): void\nexport function f(a: any) {}", "export function f(a: string): void\nexport function f(a: any) {}", "f", breaks},
+	{"a.ts", "export function f(a: string): void\nexport function f(a: any) {}", "export function f(a: string): void\nexport function f(a: number): void\nexport function f(a: any) {}", "f", fine},
+	{"a.ts", "export class A extends B {}", "export class A {}", "A", breaks},
+	{"a.ts", "export { a as b } from './c'", "export {}", "b", breaks},
+	{"a.ts", "function a() {}\nexport { a as b }", "function a() {}", "b", breaks},
+	{"a.js", "exports.f = function(a) {}", "exports.f = function(a, b) {}", "f", breaks},
+	{"a.js", "module.exports = { f(a) {} }", "module.exports = { f(a, b = 1) {} }", "f", fine},
+	{"a.py", "def f(a): pass", "def f(a, b): pass", "f", breaks},
+	{"a.py", "def f(a): pass", "def f(a, b=1): pass", "f", fine},
+	{"a.py", "def f(a): pass", "def f(b): pass", "f", breaks},
+	{"a.py", "def f(a, /): pass", "def f(b, /): pass", "f", fine},
+	{"a.py", "def f(a): pass", "def f(a, /): pass", "f", breaks},
+	{"a.py", "def f(a): pass", "def f(*, a): pass", "f", breaks},
+	{"a.py", "def f(*, a): pass", "def f(a): pass", "f", fine},
+	{"a.py", "def f(a, b=1): pass", "def f(a, c=2, b=1): pass", "f", breaks},
+	{"a.py", "def f(a, b=1): pass", "def f(a, b=1, *, c=2): pass", "f", fine},
+	{"a.py", "def f(a, b=1): pass", "def f(a, b=1, *, c): pass", "f", breaks},
+	{"a.py", "def f(a, *args): pass", "def f(a): pass", "f", breaks},
+	{"a.py", "def f(a): pass", "def f(a, *args, **kw): pass", "f", fine},
+	{"a.py", "def f(a, b): pass", "def f(a, **kw): pass", "f", open},
+	{"a.py", "def f(a, b=1): pass", "def f(a, b): pass", "f", breaks},
+	{"a.py", "def f(): pass", "async def f(): pass", "f", breaks},
+	{"a.py", "def f(a: Optional[int]): pass", "def f(a: int | None): pass", "f", nothing},
+	{"a.py", "def f(a: int): pass", "def f(a: int | str): pass", "f", fine},
+	{"a.py", "class A:\n  def m(self): pass", "class A:\n  @staticmethod\n  def m(self): pass", "A.m", breaks},
+	{"a.py", "class A:\n  x: int", "class A:\n  pass", "A.x", breaks},
+	{"a.py", "__all__ = ['f']\ndef f(): pass", "__all__ = []\ndef f(): pass", "f", breaks},
+	{"a.py", "class A(B): pass", "class A: pass", "A", breaks},
+	{"a.go", "package p\nfunc F(a int) {}", "package p\nfunc F(b int) {}", "F", fine},
+	{"a.go", "package p\nfunc F(a int) {}", "package p\nfunc F(a int, b int) {}", "F", breaks},
+	{"a.go", "package p\nfunc F(a, b int) {}", "package p\nfunc F(a int, b int) {}", "F", nothing},
+	{"a.go", "package p\nfunc F(a int) {}", "package p\nfunc F(a ...int) {}", "F", breaks},
+	{"a.go", "package p\nfunc F() int {}", "package p\nfunc F() (int, error) {}", "F", breaks},
+	{"a.go", "package p\nfunc F() interface{} {}", "package p\nfunc F() any {}", "F", fine},
+	{"a.go", "package p\ntype T struct{}\nfunc (T) M() {}", "package p\ntype T struct{}\nfunc (*T) M() {}", "T.M", breaks},
+	{"a.go", "package p\ntype T struct{}\nfunc (*T) M() {}", "package p\ntype T struct{}\nfunc (T) M() {}", "T.M", fine},
+	{"a.go", "package p\ntype I interface{}", "package p\ntype I interface{ M() }", "I.M", breaks},
+	{"a.go", "package p\ntype I interface{ x() }", "package p\ntype I interface{ x(); M() }", "I.M", fine},
+	{"a.go", "package p\ntype T struct{ A int }", "package p\ntype T struct{ A string }", "T.A", breaks},
+	{"a.go", "package p\ntype T struct{ A int }", "package p\ntype T struct{ }", "T.A", breaks},
+	{"a.go", "package p\ntype T struct{ }", "package p\ntype T struct{ A int }", "T.A", fine},
+	{"a.go", "package p\ntype T struct{ a int }", "package p\ntype T struct{ }", "T.a", fine},
+	{"a.go", "package p\nfunc F[T any]() {}", "package p\nfunc F[T any, U any]() {}", "F", breaks},
+	{"a.go", "package p\nfunc F[T any](T) {}", "package p\nfunc F[U any](U) {}", "F", fine},
+	{"a.rs", "pub fn f(a: i32) {}", "pub fn f(a: i32, b: i32) {}", "f", breaks},
+	{"a.rs", "pub fn f(a: i32) {}", "pub fn f(b: i32) {}", "f", fine},
+	{"a.rs", "pub fn f() {}", "pub(crate) fn f() {}", "f", breaks},
+	{"a.rs", "pub fn f() {}", "pub async fn f() {}", "f", breaks},
+	{"a.rs", "pub fn f() {}", "pub unsafe fn f() {}", "f", breaks},
+	{"a.rs", "pub fn f() -> i32 { 1 }", "pub fn f() -> i64 { 1 }", "f", breaks},
+	{"a.rs", "pub struct S; impl S { pub fn m(&self) {} }", "pub struct S; impl S { pub fn m(&mut self) {} }", "S.m", breaks},
+	{"a.rs", "pub struct S; impl S { pub fn m(&mut self) {} }", "pub struct S; impl S { pub fn m(&self) {} }", "S.m", fine},
+	{"a.rs", "pub trait T {}", "pub trait T { fn m(&self); }", "T.m", breaks},
+	{"a.rs", "pub trait T {}", "pub trait T { fn m(&self) {} }", "T.m", fine},
+	{"a.rs", "pub enum E { A }", "pub enum E { A, B }", "E.B", breaks},
+	{"a.rs", "#[non_exhaustive]\npub enum E { A }", "#[non_exhaustive]\npub enum E { A, B }", "E.B", fine},
+	{"a.rs", "pub struct S { pub a: i32 }", "pub struct S { pub a: i64 }", "S.a", breaks},
+	{"A.java", "public class A { public void m(int a) {} }", "public class A { public void m(long a) {} }", "A.m", breaks},
+	{"A.java", "public class A { public void m(int a) {} }", "public class A { public void m(int a) {} public void m(long a) {} }", "A.m", fine},
+	{"A.java", "public class A { public void m() {} }", "public class A { void m() {} }", "A.m", breaks},
+	{"A.java", "public class A { public void m() {} }", "public class A { public static void m() {} }", "A.m", breaks},
+	{"A.java", "public class A { public void m() {} }", "public class A { public void m() throws E {} }", "A.m", breaks},
+	{"A.java", "public class A { public void m(int... a) {} }", "public class A { public void m(int a) {} }", "A.m", breaks},
+	{"A.java", "public class A {}", "public final class A {}", "A", breaks},
+	{"A.java", "public interface A {}", "public interface A { void m(); }", "A.m", breaks},
+	{"A.java", "public interface A {}", "public interface A { default void m() {} }", "A.m", fine},
+	{"A.java", "public enum A { X, Y }", "public enum A { X }", "A.Y", breaks},
+	{"A.java", "public record A(int a) {}", "public record A(int a, int b) {}", "A", breaks},
+	{"a.go", "package p\nconst C = 1", "package p\nconst C = 2", "C", breaks},
+}
+
+func TestEveryKindOfChangeHasItsVerdict(t *testing.T) { // C4
+	for _, c := range verdicts {
+		d := compare(t, Project{}, map[string]string{c.file: c.old}, map[string]string{c.file: c.now})
+		got := change(d, c.name)
+		switch {
+		case c.want == nothing:
+			if got.Change > detect.Body {
+				t.Errorf("%s\n=> %s\n%s: %v %v, want no change of its signature", c.old, c.now, c.name, got.Change, got.Why)
+			}
+		case got.Change == 0 || got.Verdict != c.want:
+			t.Errorf("%s\n=> %s\n%s: change %v, verdict %v (%s), want %v", c.old, c.now, c.name, got.Change, got.Verdict,
+				strings.Join(got.Why, "; "), c.want)
+		}
+	}
+}

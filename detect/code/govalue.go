@@ -1,0 +1,124 @@
+package code
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// goValue is what a name is set to at a place.
+type goValue struct {
+	at   token.Pos
+	in   ast.Decl // nil at the top of the file
+	from ast.Expr
+}
+
+// collectValues notes what names are set to.
+func (g *goScan) collectValues() {
+	g.values = map[string][]goValue{}
+	for _, d := range g.syntax.Decls {
+		in := d
+		if _, ok := d.(*ast.GenDecl); ok {
+			in = nil
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for i, left := range n.Lhs {
+					if id, ok := left.(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) {
+						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, n.Rhs[i]})
+					}
+				}
+			case *ast.ValueSpec:
+				for i, id := range n.Names {
+					if i < len(n.Values) && len(n.Values) == len(n.Names) {
+						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, n.Values[i]})
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// valueOf is what a name is set to last before a place, nil if that is not known.
+func (g *goScan) valueOf(id *ast.Ident) (from ast.Expr) {
+	list := g.values[id.Name]
+	for i := len(list) - 1; i >= 0; i-- {
+		v := list[i]
+		switch {
+		case v.in == nil && from == nil:
+			from = v.from
+		case v.in != nil && v.at <= id.Pos() && v.in.Pos() <= id.Pos() && id.Pos() < v.in.End():
+			return v.from
+		}
+	}
+	return from
+}
+
+var goVerb = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
+
+// str is a string before the program runs, with {} for every part that is not known.
+func (g *goScan) str(e ast.Expr, left int) (text string, known bool) {
+	if left == 0 {
+		return "{}", false
+	}
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {
+			return text, true
+		}
+	case *ast.ParenExpr:
+		return g.str(x.X, left-1)
+	case *ast.BinaryExpr:
+		a, ok := g.str(x.X, left-1)
+		b, also := g.str(x.Y, left-1)
+		if x.Op == token.ADD {
+			return a + b, ok || also
+		}
+	case *ast.Ident:
+		if from := g.valueOf(x); from != nil && from.End() <= x.Pos() || from != nil && !g.hidden(x) {
+			return g.str(from, left-1)
+		}
+	case *ast.SelectorExpr:
+		if id, ok := x.X.(*ast.Ident); ok && g.imports[id.Name] == "net/http" {
+			if method, ok := strings.CutPrefix(x.Sel.Name, "Method"); ok {
+				return strings.ToUpper(method), true
+			}
+		}
+	case *ast.CallExpr:
+		return g.strCall(x, left-1)
+	}
+	return "{}", false
+}
+
+// strCall reads fmt.Sprintf, path.Join and url.JoinPath.
+func (g *goScan) strCall(call *ast.CallExpr, left int) (text string, known bool) {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return "{}", false
+	}
+	switch id, _ := f.X.(*ast.Ident); {
+	case id == nil:
+	case g.imports[id.Name] == "fmt" && f.Sel.Name == "Sprintf":
+		format, ok := g.str(call.Args[0], left)
+		n := 0
+		return goVerb.ReplaceAllStringFunc(format, func(verb string) string {
+			n++
+			if n >= len(call.Args) || verb[len(verb)-1] == 'd' {
+				return "{}"
+			}
+			part, _ := g.str(call.Args[n], left)
+			return part
+		}), ok
+	case f.Sel.Name == "Join" && g.imports[id.Name] == "path", f.Sel.Name == "JoinPath" && g.imports[id.Name] == "net/url":
+		for _, a := range call.Args {
+			part, ok := g.str(a, left)
+			text, known = joinPath(text, part), known || ok
+		}
+		return text, known
+	}
+	return "{}", false
+}

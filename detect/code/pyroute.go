@@ -1,0 +1,341 @@
+package code
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// pythonContracts reads routes, mounts and requests.
+func (s *scan) pythonContracts() {
+	for c := range s.within(0) {
+		switch s.kind(c) {
+		case "decorator":
+			if call := s.item(c, 0); s.is(call, "call") {
+				s.decoratorRoute(c, call)
+			}
+		case "call":
+			if !s.is(s.parent(c), "decorator") {
+				s.routeCall(c)
+				s.pythonRequest(c)
+			}
+		}
+	}
+}
+
+// argument is an argument by its name, or by its place, -1 if there is none.
+func (s *scan) argument(args int, name string, place int) int {
+	for a := range s.items(args) {
+		if s.is(a, "keyword_argument") {
+			if s.text(s.child(a, "name")) == name {
+				return s.child(a, "value")
+			}
+			continue
+		}
+		if place == 0 {
+			return a
+		}
+		place--
+	}
+	return -1
+}
+
+// keyword is an argument that is given by name, -1 if there is none.
+func (s *scan) keyword(args int, name string) int { return s.argument(args, name, 1<<30) }
+
+// decoratorRoute reads @app.get("/x") and @app.route("/x", methods=[…]).
+func (s *scan) decoratorRoute(c, call int) {
+	f, args := s.child(call, "function"), s.child(call, "arguments")
+	if !s.is(f, "attribute") {
+		return
+	}
+	name := s.text(s.child(f, "attribute"))
+	path, known := s.str(s.argument(args, map[string]string{"route": "rule"}[name], 0))
+	method, verb := verbs[name]
+	if !known && path == "{}" || !verb && name != "route" && name != "api_route" {
+		return
+	}
+	definition := s.child(s.parent(c), "definition")
+	methods := []string{method}
+	if !verb {
+		methods = s.methodList(s.keyword(args, "methods"), "GET")
+	}
+	handler := ""
+	if i, ok := s.owner[s.parent(c)]; ok {
+		handler = s.unit.Symbols[i].ID
+	}
+	for _, m := range methods {
+		contract := s.pythonRoute(m, path, s.child(f, "object"), c)
+		contract.Handler = handler
+		contract.Hash, _ = s.hashes(declared{index: -1, nodes: []int{definition}, name: -1}, "")
+		s.pythonSchemas(definition, args, &contract)
+		s.unit.Contracts = append(s.unit.Contracts, contract)
+	}
+}
+
+func (s *scan) methodList(list int, standard string) (methods []string) {
+	for m := range s.items(list) {
+		if text, known := s.str(m); known {
+			methods = append(methods, strings.ToUpper(text))
+		}
+	}
+	if list < 0 {
+		return []string{standard}
+	}
+	if methods == nil {
+		return []string{"*"}
+	}
+	return methods
+}
+
+// pythonRoute makes a contract with the prefix of its router, as far as this file says it.
+func (s *scan) pythonRoute(method, path string, router, at int) detect.Contract {
+	name, prefix := s.pythonRouter(router)
+	contract := route(method, joinPath(prefix, path))
+	contract.Router, contract.Path, contract.Line = name, s.unit.Path, s.line(s.nodes[at].start)
+	return contract
+}
+
+// pythonRouter is the name of a router and the prefix that it was made with.
+func (s *scan) pythonRouter(i int) (name, prefix string) {
+	name = s.text(i)
+	if value, ok := s.values[name]; ok && s.is(value, "call") {
+		if text, known := s.str(s.keyword(s.child(value, "arguments"), "prefix")); known {
+			prefix = text
+		}
+	}
+	if s.is(i, "identifier") && s.bound[name].module != "" {
+		name = target(s.bound[name].module, s.bound[name].name)
+	} else if object := s.child(i, "object"); s.is(i, "attribute") && s.is(object, "identifier") {
+		if b, ok := s.bound[s.text(object)]; ok { // refunds.router
+			to := s.text(s.child(i, "attribute"))
+			if b.name != "*" {
+				to = b.name + "." + to
+			}
+			name = target(b.module, to)
+		}
+	}
+	return name, prefix
+}
+
+// pythonSchemas reads what FastAPI takes and gives from the handler's own signature.
+func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
+	fast := false
+	for _, b := range s.unit.Imports {
+		fast = fast || b.Module == "fastapi" || strings.HasPrefix(b.Module, "fastapi.")
+	}
+	if !fast || !s.is(definition, "function_definition") {
+		return
+	}
+	fields := map[string]objectField{}
+	list := s.child(definition, "parameters")
+	for _, p := range s.pythonParams(list) {
+		of := p.Type
+		if of == "" || strings.Contains(of, "Depends(") || slices.Contains([]string{"Request", "Response", "BackgroundTasks", "WebSocket"}, of) {
+			continue
+		}
+		fields[p.Name] = objectField{of, p.Optional}
+	}
+	for p := range s.items(list) {
+		if strings.HasPrefix(s.text(s.child(p, "value")), "Depends(") {
+			delete(fields, s.text(s.child(p, "name")))
+		}
+	}
+	if len(fields) > 0 {
+		c.Inputs = "params: " + objectText(fields)
+	}
+	response := s.pythonType(s.keyword(args, "response_model"))
+	if response == "" {
+		response = s.pythonType(s.child(definition, "return_type"))
+	}
+	if response != "" {
+		c.Outputs = "response: " + response
+	}
+}
+
+// routeCall reads routes and mounts that are calls of their own.
+func (s *scan) routeCall(c int) {
+	f, args := s.child(c, "function"), s.child(c, "arguments")
+	name := s.text(f)
+	if s.is(f, "attribute") {
+		name = s.text(s.child(f, "attribute"))
+	}
+	object := s.child(f, "object")
+	switch name {
+	case "Route", "WebSocketRoute":
+		s.callRoute(c, args, s.argument(args, "path", 0), s.argument(args, "endpoint", 1), -1)
+	case "add_api_route", "add_url_rule":
+		handler := s.argument(args, "endpoint", 1)
+		if v := s.keyword(args, "view_func"); v >= 0 {
+			handler = v
+		} else if name == "add_url_rule" {
+			handler = s.argument(args, "view_func", 2)
+		}
+		s.callRoute(c, args, s.argument(args, "path", 0), handler, object)
+	case "add_route":
+		path, handler := s.argument(args, "path", 0), s.argument(args, "endpoint", 1)
+		if !s.is(path, "string") { // Sanic puts the handler first
+			path, handler = s.argument(args, "uri", 1), s.argument(args, "handler", 0)
+		}
+		s.callRoute(c, args, path, handler, object)
+	case "include_router", "register_blueprint", "blueprint", "mount":
+		s.pythonMount(c, args, name, object)
+	case "Blueprint":
+		s.ownPrefix(c, args)
+	}
+}
+
+// callRoute adds a route whose handler is an argument. Routes in lists of mounts have their prefixes.
+func (s *scan) callRoute(c, args, path, handler, router int) {
+	text, known := s.str(path)
+	if !known && text == "{}" {
+		return
+	}
+	for up := s.parent(c); up >= 0; up = s.parent(up) {
+		if s.is(up, "call") && strings.HasSuffix(s.text(s.child(up, "function")), "Mount") {
+			if prefix, ok := s.str(s.argument(s.child(up, "arguments"), "path", 0)); ok {
+				text = joinPath(prefix, text)
+			}
+		}
+	}
+	for _, m := range s.methodList(s.keyword(args, "methods"), "GET") {
+		contract := s.pythonRoute(m, text, router, c)
+		switch {
+		case s.is(handler, "identifier"):
+			contract.Handler = s.nameOf(s.text(handler), "")
+		case s.is(handler, "attribute") && s.is(s.child(handler, "object"), "identifier"):
+			contract.Handler = s.nameOf(s.text(s.child(handler, "object")), s.text(s.child(handler, "attribute")))
+		}
+		s.unit.Contracts = append(s.unit.Contracts, contract)
+	}
+}
+
+// pythonMount reads app.include_router(router, prefix="/v1") and its like.
+func (s *scan) pythonMount(c, args int, name string, object int) {
+	router, prefix := s.argument(args, "router", 0), s.keyword(args, "prefix")
+	switch name {
+	case "mount":
+		router, prefix = s.argument(args, "app", 1), s.argument(args, "path", 0)
+	case "register_blueprint", "blueprint":
+		prefix = s.keyword(args, "url_prefix")
+	}
+	text, known := s.str(prefix)
+	if !known {
+		text = ""
+	}
+	if !s.is(router, "identifier", "attribute") {
+		return
+	}
+	from, _ := s.pythonRouter(router)
+	into, outer := s.pythonRouter(object)
+	s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
+		Prefix: joinPath(outer, text), Router: from, Into: into, Line: s.line(s.nodes[c].start),
+	})
+}
+
+// ownPrefix notes the prefix that a blueprint is made with, which registering it can replace.
+func (s *scan) ownPrefix(c, args int) {
+	assign := s.parent(c)
+	prefix, known := s.str(s.keyword(args, "url_prefix"))
+	if known && s.is(assign, "assignment") {
+		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
+			Prefix: prefix, Router: s.text(s.child(assign, "left")), Into: ownPrefix, Line: s.line(s.nodes[c].start),
+		})
+	}
+}
+
+var pythonClient = regexp.MustCompile(`(?i)^(?:self\.)?(?:requests|httpx|aiohttp|s|http|_?\w*client|_?\w*session|api)$`)
+
+// pythonRequest reads requests.post(url), client.get(url), session.request("PUT", url).
+func (s *scan) pythonRequest(c int) {
+	f, args := s.child(c, "function"), s.child(c, "arguments")
+	if !s.is(f, "attribute") {
+		return
+	}
+	object := s.child(f, "object")
+	name := s.text(s.child(f, "attribute"))
+	method, verb := verbs[name]
+	url := s.argument(args, "url", 0)
+	if name == "request" || name == "stream" {
+		text, known := s.str(s.argument(args, "method", 0))
+		if method, url = "*", s.argument(args, "url", 1); known {
+			method = strings.ToUpper(text)
+		}
+	} else if !verb {
+		return
+	}
+	base, sure, ok := s.pythonBase(object)
+	if !ok {
+		return
+	}
+	text, known := s.str(url)
+	if !known {
+		return
+	}
+	if base != "" && !strings.Contains(text, "://") && !strings.HasPrefix(text, "{}") {
+		text = strings.TrimSuffix(base, "/") + "/" + strings.TrimPrefix(text, "/")
+	}
+	s.requested(c, method, text, sure)
+}
+
+// pythonBase is the base URL of a client, {} where it is not known.
+func (s *scan) pythonBase(object int) (base string, sure, ok bool) {
+	name := s.text(object)
+	if len(name) > 60 {
+		return "", false, false
+	}
+	if b, bound := s.bound[name]; bound && (b.module == "requests" || b.module == "httpx") && b.name == "*" {
+		return "", true, true
+	}
+	made := object
+	if !s.is(object, "call") {
+		made = s.madeAs(object, name)
+	}
+	if s.is(made, "call") {
+		maker := s.text(s.child(made, "function"))
+		args := s.child(made, "arguments")
+		switch maker[strings.LastIndexByte(maker, '.')+1:] {
+		case "Client", "AsyncClient", "ClientSession", "Session", "TestClient":
+			v := s.keyword(args, "base_url")
+			if v < 0 && strings.HasSuffix(maker, "ClientSession") {
+				v = s.argument(args, "base_url", 0)
+			}
+			if v < 0 {
+				return "", true, true
+			}
+			text, _ := s.str(v)
+			return text, true, true
+		}
+	}
+	return "{}", false, pythonClient.MatchString(name)
+}
+
+// madeAs is the call that a name is set to: by the last assignment before, or by with … as.
+func (s *scan) madeAs(at int, name string) int {
+	if value, ok := s.values[name]; ok && !s.hidden(name, at) {
+		return value
+	}
+	if s.made == nil {
+		s.made = map[string][]int{}
+		for c := range s.within(0) {
+			switch s.kind(c) {
+			case "assignment":
+				if value := s.child(c, "right"); s.is(value, "call") {
+					left := s.text(s.child(c, "left"))
+					s.made[left] = append(s.made[left], value)
+				}
+			case "as_pattern":
+				alias := s.text(s.child(c, "alias"))
+				s.made[alias] = append(s.made[alias], s.item(c, 0))
+			}
+		}
+	}
+	list := s.made[name]
+	if len(list) == 0 {
+		return -1
+	}
+	n, _ := slices.BinarySearch(list, at)
+	return list[max(0, n-1)]
+}

@@ -1,0 +1,224 @@
+package code
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// ids are those of the routes of a state of a repository.
+func ids(files map[string]string) (all []string) {
+	r := New(Project{})
+	units := readAll(r, files)
+	for id, c := range sorted(newResolver(&r.project, units).linked(units)) {
+		if c.Kind == detect.RouteContract {
+			all = append(all, id[len("http:"):])
+		}
+	}
+	return all
+}
+
+func TestRoutesOfEveryFramework(t *testing.T) { // C4, C5
+	cases := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"express", map[string]string{
+			"app.js":     "const express = require('express');\nconst app = express();\napp.get('/health', (req, res) => res.send('ok'));\napp.use('/v1', auth, require('./refunds'));\napp.route('/book').get(list).post(create);\nfetcher.get('/not/a/route', opts);",
+			"refunds.js": "const router = require('express').Router();\nrouter.post('/refunds/:id(\\\\d+)', validate, create);\nmodule.exports = router;",
+		}, []string{"GET /book", "GET /health", "POST /book", "POST /v1/refunds/{}"}},
+		{"express modules", map[string]string{
+			"src/app.ts":            "import express, { Router } from 'express';\nimport refunds from './routes/refunds.js';\nimport { users } from './routes';\nconst app = express();\nconst v1 = Router();\nv1.use('/refunds', refunds);\nv1.use(users);\napp.use('/v1', v1);",
+			"src/routes/refunds.ts": "import { Router } from 'express';\nimport * as ctrl from '../ctrl';\nconst r = Router();\nr.get('/', ctrl.list);\nr.delete('/:id', ctrl.remove);\nexport default r;",
+			"src/routes/index.ts":   "import { Router } from 'express';\nexport const users = Router();\nconst P = '/users';\nusers.get(`${P}/:id`, (a, b) => {});",
+		}, []string{"DELETE /v1/refunds/{}", "GET /v1/refunds", "GET /v1/users/{}"}},
+		{"hono", map[string]string{
+			"a.ts": "import { Hono } from 'hono';\nimport book from './b';\nconst app = new Hono().basePath('/api');\napp.get('/x/:id', (c) => c.text('')).post('/y', zValidator('json', S), (c) => 1);\napp.route('/books', book);\napp.on(['GET', 'POST'], '/both', (c) => 1);\nexport default app;",
+			"b.ts": "import { Hono } from 'hono';\nconst app = new Hono();\napp.get('/', list).get('/:id', one);\nexport default app;",
+		}, []string{"GET /api/books", "GET /api/books/{}", "GET /api/both", "GET /api/x/{}", "POST /api/both", "POST /api/y"}},
+		{"koa", map[string]string{
+			"a.js": "const Koa = require('koa');\nconst Router = require('@koa/router');\nconst app = new Koa();\nconst router = new Router({ prefix: '/v2' });\nconst sub = new Router();\nsub.del('/:a/:b', async (ctx) => {});\nrouter.get('/z', handler);\nrouter.use('/sub', sub.routes());\napp.use(router.routes());",
+		}, []string{"DELETE /v2/sub/{}/{}", "GET /v2/z"}},
+		{"fastify", map[string]string{
+			"a.ts": "import Fastify from 'fastify';\nimport routes from './r';\nconst app = Fastify();\napp.register(routes, { prefix: '/v1' });\napp.register(async (i) => { i.get('/in', h) }, { prefix: '/w' });\napp.route({ method: ['GET', 'HEAD'], url: '/r/:id', handler: h });",
+			"r.ts": "export default async function routes(fastify: FastifyInstance) {\n fastify.post('/refunds', { schema: { body: B } }, async (req) => {});\n}",
+		}, []string{"GET /r/{}", "GET /w/in", "HEAD /r/{}", "POST /v1/refunds"}},
+		{"elysia", map[string]string{
+			"a.ts": "import { Elysia, t } from 'elysia';\nconst users = new Elysia({ prefix: '/users' }).get('/:id', ({ params }) => 1, { params: t.Object({}) });\nnew Elysia().use(users).group('/v1', (app) => app.post('/x', () => 1).group('/y', (app) => app.get('/z', () => 2))).listen(3);",
+		}, []string{"GET /users/{}", "GET /v1/y/z", "POST /v1/x"}},
+		{"next", map[string]string{
+			"web/src/app/(shop)/api/items/[id]/route.ts": "export async function GET(req: Request) {}\nexport const POST = handler;\nfunction PUT() {}",
+			"app/docs/[[...slug]]/route.js":              "import { h } from './h';\nexport { h as GET };",
+			"pages/api/refunds/[id].ts":                  "export default function handler(req, res) { if (req.method === 'POST') {} else if (req.method === 'GET') {} }",
+			"pages/api/index.ts":                         "const h = (q, r) => {};\nexport default h;",
+		}, []string{"* /api", "GET /api/items/{}", "GET /api/refunds/{}", "GET /docs/{}", "POST /api/items/{}", "POST /api/refunds/{}"}},
+	}
+	for _, c := range cases {
+		if got := ids(c.files); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHTTPCallsAreRead(t *testing.T) { // C4
+	cases := []struct{ text, want string }{
+		{"fetch('/v1/refunds', { method: 'POST' })", "POST /v1/refunds"},
+		{"fetch('/v1/refunds?x=1')", "GET /v1/refunds"},
+		{"fetch('https://api.acme.com/v1/refunds')", "GET /v1/refunds"},
+		{"const V = '/v1';\nfetch(`${V}/refunds/${id}`, { method: 'DELETE' })", "DELETE /v1/refunds/{}"},
+		{"fetch(`${process.env.API}/v1/refunds`)", "GET /v1/refunds tail"},
+		{"fetch(BASE + '/v1/refunds/' + id, options)", "* /v1/refunds/{} tail"},
+		{"const o = { method: 'PUT' };\nfetch('/x', o)", "PUT /x"},
+		{"fetch(new URL('/v1/x', base))", "GET /v1/x tail"},
+		{"const R = { refunds: { one: '/v1/r/1' } } as const;\nfetch(R.refunds.one)", "GET /v1/r/1"},
+		{"fetch(url)", ""},
+		{"function f(fetch) { fetch('/x') }", ""},
+		{"import axios from 'axios';\naxios.post('/v1/refunds', body)", "POST /v1/refunds"},
+		{"import axios from 'axios';\naxios({ url: '/v1/x', method: 'put' })", "PUT /v1/x"},
+		{"import axios from 'axios';\nconst api = axios.create({ baseURL: 'https://a.b/v1' });\napi.get(`/refunds/${id}`)", "GET /v1/refunds/{}"},
+		{"import { api } from './client';\napi.post('/refunds', x)", "POST /refunds tail"},
+		{"import ky from 'ky';\nconst k = ky.extend({ prefixUrl: '/v1' });\nk.delete('refunds/1')", "DELETE /v1/refunds/1"},
+		{"import got from 'got';\ngot.post('https://x.y/v1/z', { json: {} })", "POST /v1/z"},
+		{"import got from 'got';\ngot('https://x.y/v1/z', { method: 'PATCH' })", "PATCH /v1/z"},
+		{"class S { constructor(private http: HttpClient) {}\n m() { return this.http.get<R>('/v1/r') } }", "GET /v1/r"},
+		{"class S { private http = inject(HttpClient);\n m() { return this.http.post('/v1/r', 1) } }", "POST /v1/r tail"},
+		{"cache.get('/x')", ""},
+		{"map.delete('/x')", ""},
+	}
+	for _, c := range cases {
+		u := New(Project{}).Read("web/a.ts", []byte(c.text))
+		var got strings.Builder
+		for _, r := range u.References {
+			if r.Kind == detect.Request {
+				got.WriteString(r.Target[len("http:"):])
+				if r.Tail {
+					got.WriteString(" tail")
+				}
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		}
+	}
+}
+
+func TestRoutesOfPython(t *testing.T) { // C4, C5
+	cases := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"fastapi", map[string]string{
+			"app/main.py":            "from fastapi import FastAPI\nfrom app.routers import refunds\nfrom .users import router as users\napp = FastAPI()\napp.include_router(refunds.router, prefix='/v1')\napp.include_router(users)\n@app.get('/health')\ndef health(): pass\napp.add_api_route('/add', health, methods=['POST'])\n",
+			"app/routers/refunds.py": "from fastapi import APIRouter\nrouter = APIRouter(prefix='/refunds')\n@router.post('/{refund_id:int}')\nasync def create(refund_id: int): pass\n@router.api_route('/x', methods=['GET', 'PUT'])\ndef x(): pass\n",
+			"app/users.py":           "from fastapi import APIRouter\nrouter = APIRouter()\n@router.delete('/users/{id}')\ndef d(id): pass\n",
+		}, []string{"DELETE /users/{}", "GET /health", "GET /v1/refunds/x", "POST /add", "POST /v1/refunds/{}", "PUT /v1/refunds/x"}},
+		{"flask", map[string]string{
+			"app.py": "from flask import Flask\nfrom bp import bp, other\ndef create():\n    app = Flask(__name__)\n    app.register_blueprint(bp)\n    app.register_blueprint(other, url_prefix='/o')\n    return app\n",
+			"bp.py":  "from flask import Blueprint\nbp = Blueprint('b', __name__, url_prefix='/v1')\nother = Blueprint('o', __name__, url_prefix='/lost')\n@bp.route('/r/<int:id>', methods=['POST', 'GET'])\ndef r(id): pass\n@other.route('/')\ndef o(): pass\n@bp.get('/g')\ndef g(): pass\nbp.add_url_rule('/u', view_func=g)\n",
+		}, []string{"GET /o", "GET /v1/g", "GET /v1/r/{}", "GET /v1/u", "POST /v1/r/{}"}},
+		{"sanic and quart", map[string]string{
+			"a.py": "from sanic import Sanic, Blueprint\napp = Sanic('x')\nbp = Blueprint('b', url_prefix='/b')\n@bp.get('/<name:str>')\nasync def h(r, name): pass\napp.blueprint(bp)\napp.add_route(h, '/added', methods=['PUT'])\n@app.route('/q')\nasync def q(): pass\n",
+		}, []string{"GET /b/{}", "GET /q", "PUT /added"}},
+		{"starlette", map[string]string{
+			"a.py": "from starlette.applications import Starlette\nfrom starlette.routing import Route, Mount\ndef h(r): pass\nsub = Starlette(routes=[Route('/s', h)])\napp = Starlette(routes=[Route('/', h), Mount('/v1', routes=[Route('/u/{id:int}', endpoint=h, methods=['POST'])])])\n",
+		}, []string{"GET /", "GET /s", "POST /v1/u/{}"}},
+	}
+	for _, c := range cases {
+		if got := ids(c.files); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHTTPCallsOfPythonAreRead(t *testing.T) { // C4
+	cases := []struct{ text, want string }{
+		{"import requests\nrequests.post('https://a.b/v1/refunds', json={})", "POST /v1/refunds"},
+		{"import requests\nBASE = 'https://a.b/v1'\nrequests.get(f'{BASE}/refunds/{id}')", "GET /v1/refunds/{}"},
+		{"import requests\nrequests.get(BASE + '/refunds')", "GET /refunds tail"},
+		{"import requests\nrequests.request('PUT', '/x/%s' % id)", "PUT /x/{}"},
+		{"import requests as r\nr.delete('/x/{}'.format(id))", "DELETE /x/{}"},
+		{"import httpx\nclient = httpx.Client(base_url='https://a.b/v1')\nclient.get('/refunds')", "GET /v1/refunds"},
+		{"import httpx\nasync def f():\n  async with httpx.AsyncClient() as c:\n    await c.patch('https://a.b/v1/r')", "PATCH /v1/r"},
+		{"async def f(session):\n  async with session.post('/v1/r') as resp: pass", "POST /v1/r tail"},
+		{"d = {}\nd.get('/x')", ""},
+	}
+	for _, c := range cases {
+		u := New(Project{}).Read("a.py", []byte(c.text))
+		var got strings.Builder
+		for _, r := range u.References {
+			if r.Kind == detect.Request {
+				got.WriteString(r.Target[len("http:"):])
+				if r.Tail {
+					got.WriteString(" tail")
+				}
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		}
+	}
+}
+
+func TestRoutesOfGo(t *testing.T) { // C5
+	cases := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"net/http", map[string]string{
+			"a.go": "package p\nimport \"net/http\"\nfunc f(s *S) {\n mux := http.NewServeMux()\n mux.HandleFunc(\"POST /v1/refunds/{id}\", create)\n mux.Handle(\"GET api.acme.com/x/{rest...}\", http.HandlerFunc(h))\n http.HandleFunc(\"/old\", h)\n mux.HandleFunc(\"/{$}\", h)\n}",
+		}, []string{"* /", "* /old", "GET /x/{}", "POST /v1/refunds/{}"}},
+		{"chi", map[string]string{
+			"m/a.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc Routes() chi.Router {\n r := chi.NewRouter()\n r.Use(mw)\n r.Get(\"/health\", h)\n r.Route(\"/v1\", func(r chi.Router) {\n  r.With(auth).Post(\"/refunds\", create)\n  r.Group(func(r chi.Router) { r.Delete(\"/refunds/{id:[0-9]+}\", del) })\n  register(r)\n })\n r.Mount(\"/sub\", sub())\n return r\n}",
+			"m/b.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc register(r chi.Router) { r.MethodFunc(\"PUT\", \"/late\", h) }\nfunc sub() *chi.Mux { r := chi.NewRouter(); r.Get(\"/s\", h); return r }",
+		}, []string{"DELETE /v1/refunds/{}", "GET /health", "GET /sub/s", "POST /v1/refunds", "PUT /v1/late"}},
+		{"gin", map[string]string{
+			"a.go": "package p\nimport \"github.com/gin-gonic/gin\"\nfunc f() {\n r := gin.Default()\n v1 := r.Group(\"/v1\")\n { v1.POST(\"/refunds/:id\", mw, create) }\n r.Handle(\"GET\", \"/h\", h)\n r.Any(\"/any\", h)\n}",
+		}, []string{"* /any", "GET /h", "POST /v1/refunds/{}"}},
+		{"echo", map[string]string{
+			"a.go": "package p\nimport \"github.com/labstack/echo/v4\"\ntype S struct { e *echo.Echo }\nfunc (s *S) routes() {\n g := s.e.Group(\"/v1\", mw)\n g.GET(\"/r/:id\", s.get, mw)\n s.e.Add(\"PATCH\", \"/p\", s.get)\n s.router.GET(\"/x\", h)\n}",
+		}, []string{"GET /v1/r/{}", "GET /x", "PATCH /p"}},
+		{"fiber", map[string]string{
+			"a.go": "package p\nimport \"github.com/gofiber/fiber/v2\"\nconst base = \"/api\"\nfunc f() {\n app := fiber.New()\n api := app.Group(base)\n api.Get(\"/r/:id\", h)\n app.Route(\"/v2\", func(r fiber.Router) { r.Post(\"/x\", h) })\n}",
+		}, []string{"GET /api/r/{}", "POST /v2/x"}},
+		{"gorilla", map[string]string{
+			"a.go": "package p\nimport \"github.com/gorilla/mux\"\nfunc f() {\n r := mux.NewRouter()\n s := r.PathPrefix(\"/v1\").Subrouter()\n s.HandleFunc(\"/r/{id:[0-9]+}\", h).Methods(\"GET\", \"PUT\")\n r.Methods(\"POST\").Path(\"/p\").HandlerFunc(h)\n s.Handle(\"/any\", h)\n}",
+		}, []string{"* /v1/any", "GET /v1/r/{}", "POST /p", "PUT /v1/r/{}"}},
+	}
+	for _, c := range cases {
+		if got := ids(c.files); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestHTTPCallsOfGoAreRead(t *testing.T) { // C4
+	cases := []struct{ text, want string }{
+		{`http.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`http.Post(base+"/v1/r", "application/json", nil)`, "POST /v1/r tail"},
+		{`u := fmt.Sprintf("%s/v1/r/%d", base, 1); http.NewRequest(http.MethodDelete, u, nil)`, "DELETE /v1/r/{} tail"},
+		{`const root = "https://a.b/v1"; http.NewRequestWithContext(ctx, "PUT", root+"/r", nil)`, "PUT /v1/r"},
+		{`client.Get("https://a.b/v1/r?x=1")`, "GET /v1/r"},
+		{`cache.Get("/v1/r")`, ""},
+	}
+	for _, c := range cases {
+		text := "package p\nimport (\"net/http\"; \"fmt\")\nfunc f() { " + c.text + " }\n"
+		u := New(Project{}).Read("a.go", []byte(text))
+		var got strings.Builder
+		for _, r := range u.References {
+			if r.Kind == detect.Request {
+				got.WriteString(r.Target[len("http:"):])
+				if r.Tail {
+					got.WriteString(" tail")
+				}
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package code
+
+import (
+	"regexp"
+	"strings"
+)
+
+var percentVerb = regexp.MustCompile(`%[-+0-9.]*[sdrqvx]`)
+
+// valuesMax bounds how many constants are looked through for one value.
+const valuesMax = 12
+
+// text of a value before the program runs, with {} for every part that is not known. Known says that something
+// of it is.
+func (s *scan) str(i int) (text string, known bool) { return s.strIn(i, valuesMax) }
+
+func (s *scan) strIn(i, left int) (text string, known bool) {
+	if i < 0 || left == 0 {
+		return "{}", false
+	}
+	switch s.kind(i) {
+	case "string":
+		if s.dialect == dialectPy {
+			return s.pythonFormat(i, left)
+		}
+		text = s.text(i)
+		return text[1 : len(text)-min(1, len(text)-1)], true
+	case "template_string":
+		return s.template(i, left)
+	case "binary_expression", "binary_operator", "concatenated_string":
+		if s.has(i, "%") {
+			text, known = s.strIn(s.child(i, "left"), left-1)
+			return percentVerb.ReplaceAllString(text, "{}"), known
+		}
+		return s.concat(i, left)
+	case "call":
+		return s.pythonCall(i, left)
+	case "parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression", "await_expression", "await":
+		return s.strIn(s.item(i, 0), left-1)
+	case "identifier":
+		if value, ok := s.values[s.text(i)]; ok && !s.hidden(s.text(i), i) {
+			return s.strIn(value, left-1)
+		}
+	case "member_expression":
+		if value := s.property(i, left); value >= 0 {
+			return s.strIn(value, left-1)
+		}
+	case "new_expression":
+		if args := s.child(i, "arguments"); s.text(s.child(i, "constructor")) == "URL" {
+			rest, ok := s.strIn(s.item(args, 0), left-1)
+			if base := s.item(args, 1); ok && base >= 0 {
+				prefix, _ := s.strIn(base, left-1)
+				return origin(prefix) + rest, true
+			}
+			return rest, ok
+		}
+	case "call_expression":
+		if f := s.child(i, "function"); s.is(f, "member_expression") && s.text(s.child(f, "property")) == "toString" {
+			return s.strIn(s.child(f, "object"), left-1)
+		}
+	}
+	return "{}", false
+}
+
+// pythonFormat is the content of a string, with what stands in braces of a format worked out.
+func (s *scan) pythonFormat(i, left int) (text string, known bool) {
+	var b strings.Builder
+	at, inside := s.nodes[i].start, false
+	for c := range s.children(i) {
+		if s.is(c, "interpolation") {
+			inside = true
+			b.Write(s.src[at:s.nodes[c].start])
+			part, _ := s.strIn(s.item(c, 0), left-1)
+			b.WriteString(part)
+			at = s.nodes[c].end
+		}
+	}
+	if !inside {
+		return s.pythonString(i), true
+	}
+	b.Write(s.src[at:s.nodes[i].end])
+	text = strings.Trim(strings.TrimLeft(b.String(), "rRbBuUfF"), `"'`)
+	return text, strings.Trim(text, "{}") != ""
+}
+
+// pythonCall reads "…{}…".format(x), str(x) and urljoin(base, path).
+func (s *scan) pythonCall(i, left int) (text string, known bool) {
+	f, args := s.child(i, "function"), s.child(i, "arguments")
+	switch name := s.text(f); {
+	case s.is(f, "attribute") && s.text(s.child(f, "attribute")) == "format":
+		return s.strIn(s.child(f, "object"), left-1)
+	case name == "str":
+		return s.strIn(s.item(args, 0), left-1)
+	case strings.HasSuffix(name, "urljoin"):
+		base, _ := s.strIn(s.item(args, 0), left-1)
+		rest, ok := s.strIn(s.item(args, 1), left-1)
+		return strings.TrimSuffix(base, "/") + "/" + strings.TrimPrefix(rest, "/"), ok
+	}
+	return "{}", false
+}
+
+// origin is the part of a URL before its path.
+func origin(url string) string {
+	at := strings.Index(url, "://")
+	if at < 0 {
+		return url
+	}
+	if slash := strings.IndexByte(url[at+3:], '/'); slash >= 0 {
+		return url[:at+3+slash]
+	}
+	return url
+}
+
+// template joins the parts of a template string.
+func (s *scan) template(i, left int) (text string, known bool) {
+	var b strings.Builder
+	at := s.nodes[i].start + 1
+	for c := range s.children(i) {
+		if !s.is(c, "template_substitution") {
+			continue
+		}
+		b.Write(s.src[at:max(at, s.nodes[c].start)])
+		part, _ := s.strIn(s.item(c, 0), left-1)
+		b.WriteString(part)
+		at = s.nodes[c].end
+	}
+	end := max(at, s.nodes[i].end-1)
+	b.Write(s.src[at:min(end, s.nodes[i].end)])
+	text = b.String()
+	return text, strings.Trim(text, "{}") != ""
+}
+
+func (s *scan) concat(i, left int) (text string, known bool) {
+	if !s.is(i, "concatenated_string") && !s.has(i, "+") {
+		return "{}", false
+	}
+	for c := range s.items(i) {
+		part, ok := s.strIn(c, left-1)
+		text, known = text+part, known || ok
+	}
+	return text, known
+}
+
+// property is the node of a property of a constant object: ROUTES.refunds, also of nested ones; -1 if there is
+// none.
+func (s *scan) property(i, left int) int {
+	object, name := s.child(i, "object"), s.text(s.child(i, "property"))
+	if left == 0 {
+		return -1
+	}
+	switch s.kind(object) {
+	case "identifier":
+		value, ok := s.values[s.text(object)]
+		if !ok || s.hidden(s.text(object), object) {
+			return -1
+		}
+		object = value
+	case "member_expression":
+		object = s.property(object, left-1)
+	}
+	for s.is(object, "as_expression", "satisfies_expression", "parenthesized_expression") {
+		object = s.item(object, 0)
+	}
+	return s.entry(object, name)
+}
+
+// entry is the value of a key of an object literal, -1 if it has none.
+func (s *scan) entry(object int, name string) int {
+	if !s.is(object, "object", "dictionary") {
+		return -1
+	}
+	for c := range s.items(object) {
+		switch s.kind(c) {
+		case "pair":
+			if strings.Trim(s.text(s.child(c, "key")), `"'`) == name {
+				return s.child(c, "value")
+			}
+		case "shorthand_property_identifier":
+			if s.text(c) == name {
+				if value, ok := s.values[name]; ok {
+					return value
+				}
+				return c
+			}
+		case "method_definition":
+			if s.text(s.child(c, "name")) == name {
+				return c
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,230 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+)
+
+// How sure an overlap of paths is, by how specific the match is (C2).
+const (
+	bothEdited       Confidence = 90
+	editedAndNamed   Confidence = 80 // a claim spells the path
+	bothNamed        Confidence = 70
+	editedAndCovered Confidence = 60 // a claim's glob matches the path
+	namedAndCovered  Confidence = 50
+	sameGlob         Confidence = 50
+	globWithin       Confidence = 40
+	globsOverlap     Confidence = 30
+)
+
+// shared is what two sides have in common, as it is gathered.
+type shared struct {
+	names      []string
+	confidence Confidence
+	evidence   Evidence
+	from       []Source
+}
+
+func (s *shared) add(name string, c Confidence, e Evidence, from ...Source) {
+	if slices.Contains(s.names, name) && c <= s.confidence {
+		return
+	}
+	s.names = append(s.names, name)
+	s.from = append(s.from, from...)
+	if c > s.confidence {
+		s.confidence, s.evidence = c, e
+	}
+}
+
+// pathOverlap finds the paths that both sides touch or claim.
+func (m *meeting) pathOverlap() {
+	var s shared
+	m.editedByBoth(func(a, b touch) {
+		s.add(a.path, bothEdited, Observed, m.a.source(a.file), m.b.source(b.file))
+	})
+	m.editedAndClaimed(&s, m.a, m.b)
+	m.editedAndClaimed(&s, m.b, m.a)
+	m.claimedByBoth(&s)
+	if s.confidence == 0 {
+		return
+	}
+	a, b := m.a, m.b
+	s.names = distinct(s.names)
+	m.add(m.rules.judge(Finding{
+		Kind: PathOverlap, Confidence: s.confidence, Evidence: s.evidence,
+		Sides: []string{a.Side.Ref, b.Side.Ref}, About: s.names, From: s.from,
+		Sentence: fmt.Sprintf("%s and %s overlap on %d path(s): %s.", a.Side.Label(), b.Side.Label(), len(s.names), list(s.names)),
+		Suggestion: fmt.Sprintf("Narrow scope to avoid the shared paths, or coordinate via message_send between %s and %s; "+
+			"if both must change them, agree on an order (conflict_respond propose_sequence).", a.Side.Ref, b.Side.Ref),
+	}, m.rules.severity(PathOverlap), b.Side.Ref))
+}
+
+// editedByBoth walks the paths that both sides changed, and not to the same content.
+func (m *meeting) editedByBoth(found func(a, b touch)) {
+	as, bs := m.a.touches(m.folds), m.b.touches(m.folds)
+	for i, j := 0, 0; i < len(as) && j < len(bs); {
+		switch {
+		case as[i].key < bs[j].key:
+			i++
+		case bs[j].key < as[i].key:
+			j++
+		default:
+			nextI, nextJ := sameKey(as, i), sameKey(bs, j)
+			for _, x := range as[i:nextI] {
+				for _, y := range bs[j:nextJ] {
+					if !sameResult(x.file, y.file) {
+						found(x, y)
+					}
+				}
+			}
+			i, j = nextI, nextJ
+		}
+	}
+}
+
+// sameKey is where the touches with the key of the one at i end.
+func sameKey(list []touch, i int) int {
+	k := list[i].key
+	for i < len(list) && list[i].key == k {
+		i++
+	}
+	return i
+}
+
+// sameResult reports whether two sides left the same file behind; then one has the other's work already.
+func sameResult(a, b *File) bool {
+	return a.Path == b.Path && a.From == b.From && a.Blob == b.Blob && a.Mode == b.Mode
+}
+
+// editedAndClaimed finds what one side changed and the other claims.
+func (m *meeting) editedAndClaimed(s *shared, editor, claimer *Party) {
+	for _, c := range claimer.claims {
+		if c.Kind != PathClaim {
+			continue
+		}
+		for _, t := range editor.touches(m.folds) {
+			if !c.match(t.path, m.folds) || m.settled(t, claimer) {
+				continue
+			}
+			how := editedAndCovered
+			if c.Pattern == t.path {
+				how = editedAndNamed
+			}
+			s.add(t.path, how, Declared, editor.source(t.file))
+		}
+	}
+}
+
+// settled reports whether the claimer has changed the path too, so that editedByBoth has judged it.
+func (m *meeting) settled(t touch, claimer *Party) bool {
+	f := claimer.files[t.path]
+	return f != nil && sameResult(f, t.file)
+}
+
+func (m *meeting) claimedByBoth(s *shared) {
+	for _, x := range m.a.claims {
+		for _, y := range m.b.claims {
+			if x.Kind != PathClaim || y.Kind != PathClaim || !x.overlaps(y.pattern, m.folds) {
+				continue
+			}
+			name, how := jointClaim(x, y)
+			if !m.rules.ignores(name, m.folds) {
+				s.add(name, how, Declared)
+			}
+		}
+	}
+}
+
+// jointClaim names what two overlapping claims have in common, and how specific that is.
+func jointClaim(x, y claim) (string, Confidence) {
+	switch {
+	case x.plain.Plain() && y.plain.Plain():
+		return x.Pattern, bothNamed
+	case x.plain.Plain():
+		return x.Pattern, namedAndCovered
+	case y.plain.Plain():
+		return y.Pattern, namedAndCovered
+	case x.Pattern == y.Pattern:
+		return x.Pattern, sameGlob
+	case Within(x.plain, y.plain):
+		return y.Pattern, globWithin
+	case Within(y.plain, x.plain):
+		return x.Pattern, globWithin
+	}
+	first, second := min(x.Pattern, y.Pattern), max(x.Pattern, y.Pattern)
+	return first + " & " + second, globsOverlap
+}
+
+// exclusive finds edits that are about to happen where the other side holds an exclusive claim.
+func (m *meeting) exclusive(holder, other *Party) {
+	for _, c := range holder.claims {
+		if c.Kind != PathClaim || !c.Exclusive {
+			continue
+		}
+		paths := m.upcoming(other, func(path string) bool {
+			return c.match(path, m.folds) && !m.heldBefore(other, path, c.Since)
+		})
+		switch {
+		case len(paths) == 0 || c.Covers > m.rules.policy.ExclusiveMaxFiles:
+		case c.Covers < 0:
+			m.doubt(PathOverlap, fmt.Sprintf("it is not known how many files the exclusive claim on %s covers", c.Pattern), holder.Side.Ref, other.Side.Ref)
+		default:
+			m.addExclusive(holder, other, c.Pattern, paths, Declared)
+		}
+	}
+	for _, path := range m.upcoming(other, func(path string) bool { return m.touchedFirst(holder, other, path) }) {
+		m.addExclusive(holder, other, path, []string{path}, Observed)
+	}
+}
+
+// upcoming lists the paths that a party is about to edit and that fit.
+func (m *meeting) upcoming(p *Party, fits func(path string) bool) (paths []string) {
+	for _, u := range p.Upcoming {
+		if fits(u.Path) && !m.rules.ignores(u.Path, m.folds) {
+			paths = append(paths, u.Path)
+		}
+	}
+	return distinct(paths)
+}
+
+// heldBefore reports whether a party has an exclusive claim of its own on the path that is older.
+func (m *meeting) heldBefore(p *Party, path string, since uint64) bool {
+	return slices.ContainsFunc(p.claims, func(c claim) bool {
+		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.match(path, m.folds)
+	})
+}
+
+// touchedFirst reports whether the policy makes the path exclusive and the holder was there first.
+func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
+	byDefault := slices.ContainsFunc(m.rules.exclusive, func(p pattern) bool { return p.match(path, m.folds) })
+	if !byDefault {
+		return false
+	}
+	since, held := holder.since(path, m.folds)
+	before, was := other.since(path, m.folds)
+	return held && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
+}
+
+// since is when a party first touched a path.
+func (p *Party) since(path string, folds bool) (uint64, bool) {
+	k := key(path, folds)
+	for _, t := range p.touches(folds) {
+		if t.key == k {
+			if t.file.Since == 0 {
+				return p.Side.Arrived, true
+			}
+			return t.file.Since, true
+		}
+	}
+	return 0, false
+}
+
+func (m *meeting) addExclusive(holder, other *Party, pattern string, paths []string, e Evidence) {
+	m.add(m.rules.judge(Finding{
+		Kind: PathOverlap, Confidence: bothEdited, Evidence: e, Exclusive: true,
+		Sides: []string{holder.Side.Ref, other.Side.Ref}, About: paths,
+		Sentence: fmt.Sprintf("%s holds an exclusive claim on %s covering %s; %s is about to edit it.",
+			holder.Side.Label(), pattern, list(paths), other.Side.Label()),
+		Suggestion: fmt.Sprintf("Wait until %s is done or releases the claim, or ask for it via message_send to %s.", holder.Side.Ref, holder.Side.Ref),
+	}, Block, other.Side.Ref))
+}

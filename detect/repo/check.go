@@ -1,0 +1,262 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// Options say what is checked.
+type Options struct {
+	Which
+	Base   string        // what everything is merged into; "" for the trunk
+	Order  bool          // look for the order of merging, too
+	Reader detect.Reader // nil: nothing is said about code
+}
+
+// Result is what was found in one repository.
+type Result struct {
+	Base    Tip           `json:"base"`
+	Sides   []Tip         `json:"sides"`
+	Left    int           `json:"left_out"` // sides that were too many
+	Pairs   []Pair        `json:"pairs"`
+	Order   []Step        `json:"order,omitempty"`
+	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
+	Report  detect.Report `json:"-"`
+	digests []*detect.Digest
+}
+
+// Tip is one side, as it was when it was looked at.
+type Tip struct {
+	Ref    string `json:"ref"`
+	Label  string `json:"label"`
+	Commit string `json:"commit"`
+	Files  int    `json:"files"` // how many it changed
+}
+
+// Pair is two sides, or a side and the base.
+type Pair struct {
+	A         string               `json:"a"`
+	B         string               `json:"b"`
+	Merge     string               `json:"merge"` // clean, conflict or unknown
+	Why       string               `json:"why,omitempty"`
+	Conflicts []detect.GitConflict `json:"conflicts,omitempty"`
+	Severity  string               `json:"severity,omitempty"` // of the loudest finding between the two
+	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
+	// once, as that side's.
+	Stale bool `json:"stale,omitempty"`
+}
+
+var outcomes = map[detect.Outcome]string{detect.Merges: "clean", detect.Conflicts: "conflict", detect.Unknown: "unknown"}
+
+// pair is the work on two sides; the side -1 is the base.
+type pair struct {
+	i, j int
+	base base
+	with detect.Meeting
+	git  detect.Merge // git's answer; with.Git leaves out what is told elsewhere
+	tree string
+}
+
+// Check finds everything between the sides.
+func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Result, error) {
+	r.reader = o.Reader
+	name, trunk, err := r.Into(ctx, o.Base)
+	if err != nil {
+		return nil, err
+	}
+	tips, left, err := r.tips(ctx, o.Which, name)
+	if err != nil {
+		return nil, err
+	}
+	heads := []string{trunk}
+	tips = slices.DeleteFunc(tips, func(t tip) bool { return t.head == "" })
+	for _, t := range tips {
+		heads = append(heads, t.head)
+	}
+	if err := r.load(ctx, heads); err != nil {
+		return nil, err
+	}
+	if len(o.Names) == 0 {
+		tips = slices.DeleteFunc(tips, func(t tip) bool { return r.graph.has(trunk, t.head) })
+	}
+	digests, err := r.digests(ctx, tips, trunk)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(digests, func(a, b *detect.Digest) int {
+		return detect.CompareRefs(a.Side.Ref, b.Side.Ref)
+	})
+	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, digests: digests}
+	for _, d := range digests {
+		result.Sides = append(result.Sides, Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)})
+	}
+	if err := r.meetings(ctx, rules, result); err != nil {
+		return nil, err
+	}
+	if o.Order {
+		result.Order, err = r.order(ctx, result)
+	}
+	return result, err
+}
+
+// Into is what a check merges into: the base that was named, else the trunk.
+func (r *Repo) Into(ctx context.Context, base string) (name, commit string, err error) {
+	if base == "" {
+		return r.Trunk(ctx)
+	}
+	commit, err = r.Resolve(ctx, base)
+	return base, commit, err
+}
+
+// meetings holds every side against every other, and against the base.
+func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result) error {
+	pairs, err := r.pairs(ctx, result)
+	if err != nil {
+		return err
+	}
+	parties := make([]*detect.Party, len(result.digests))
+	for i, d := range result.digests {
+		parties[i] = rules.Party(d)
+	}
+	trunk := rules.Party(&detect.Digest{Side: detect.Side{Ref: result.Base.Ref, Kind: detect.Branch}, Head: result.Base.Commit})
+	report := detect.Together(parties)
+	for _, p := range parties {
+		report.Add(detect.Alone(p))
+	}
+	for _, p := range pairs {
+		a, b := trunk, parties[p.j]
+		if p.i >= 0 {
+			a = parties[p.i]
+		}
+		found := detect.Meet(a, b, p.with)
+		report.Add(found)
+		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		view.Stale = p.git.Outcome == detect.Conflicts && p.with.Git.Outcome != detect.Conflicts
+		if len(found.Findings) > 0 {
+			view.Severity = found.Findings[0].Severity.String()
+		}
+		result.Pairs = append(result.Pairs, view)
+	}
+	report.Sort()
+	result.Report = report
+	return nil
+}
+
+// pairs finds the merge base of every two sides, and asks git about those pairs that can conflict.
+func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
+	var pairs []pair
+	head := func(i int) string {
+		if i < 0 {
+			return result.Base.Commit
+		}
+		return result.digests[i].Head
+	}
+	var spans []span
+	for j := range result.digests {
+		for i := -1; i < j; i++ {
+			p := pair{i: i, j: j, base: r.graph.meet(head(i), head(j))}
+			p.with.Base = p.base.commit
+			if p.base.commit != "" {
+				spans = append(spans, span{p.base.commit, head(i)}, span{p.base.commit, head(j)})
+			}
+			pairs = append(pairs, p)
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return strings.Compare(a.base+a.head, b.base+b.head) })
+	changed, err := r.changes(ctx, withoutRenames, slices.Compact(spans))
+	if err != nil {
+		return nil, err
+	}
+	var ask []*pair
+	for k := range pairs {
+		p := &pairs[k]
+		a, okA := changed[span{p.base.commit, head(p.i)}]
+		b, okB := changed[span{p.base.commit, head(p.j)}]
+		p.with.FilesA, p.with.FilesB = r.withOwn(result, p.i, p.base.commit, a), r.withOwn(result, p.j, p.base.commit, b)
+		switch {
+		case p.base.cut:
+			p.with.Git = &detect.Merge{Why: "the history is cut off (a shallow clone)"}
+		case okA && okB && !p.base.many && !canConflict(a, b):
+			p.with.Git = &detect.Merge{Outcome: detect.Merges}
+		default:
+			ask = append(ask, p)
+		}
+	}
+	result.Asked = len(ask)
+	if err := r.askGit(ctx, ask, head); err != nil {
+		return nil, err
+	}
+	for k := range pairs {
+		pairs[k].git = *pairs[k].with.Git
+	}
+	leaveOutStale(result, pairs)
+	return pairs, nil
+}
+
+// leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side
+// did not touch itself.
+func leaveOutStale(result *Result, pairs []pair) {
+	base := make([]map[string]bool, len(result.digests))
+	own := make([]map[string]bool, len(result.digests))
+	for j, d := range result.digests {
+		own[j] = map[string]bool{}
+		for _, f := range d.Files {
+			own[j][f.Path], own[j][f.Old()] = true, true
+		}
+	}
+	for k := range pairs {
+		if p := &pairs[k]; p.i < 0 {
+			base[p.j] = map[string]bool{}
+			for _, c := range p.git.Conflicts {
+				base[p.j][c.Path] = true
+			}
+		}
+	}
+	for k := range pairs {
+		p := &pairs[k]
+		if p.i < 0 || p.git.Outcome != detect.Conflicts {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(p.git.Conflicts), func(c detect.GitConflict) bool {
+			return base[p.i][c.Path] && !own[p.j][c.Path] || base[p.j][c.Path] && !own[p.i][c.Path]
+		})
+		m := p.git
+		if m.Conflicts = kept; len(kept) == 0 {
+			m.Outcome = detect.Merges
+		}
+		p.with.Git = &m
+	}
+}
+
+// withOwn is a side's changes since the pair's base: its own digest's, with renames and what else is known of the
+// files, where that is the same base.
+func (r *Repo) withOwn(result *Result, i int, base string, files []detect.File) []detect.File {
+	if i >= 0 && result.digests[i].Base == base {
+		return result.digests[i].Files
+	}
+	return files
+}
+
+// mergesPerRun bounds how much git says at once.
+const mergesPerRun = 200
+
+func (r *Repo) askGit(ctx context.Context, pairs []*pair, head func(int) string) error {
+	for some := range slices.Chunk(pairs, mergesPerRun) {
+		commits := make([][2]string, len(some))
+		for i, p := range some {
+			commits[i] = [2]string{head(p.i), head(p.j)}
+		}
+		answers, err := r.mergeAll(ctx, commits)
+		if err != nil {
+			return fmt.Errorf("merge the sides: %w", err)
+		}
+		for i, m := range answers {
+			some[i].with.Git, some[i].tree = &m.Merge, m.tree
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package repo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// blobMax is the size up to which content is read as code, in bytes.
+const blobMax = 1 << 20
+
+// digests makes the digests of the sides' own work since they left the trunk.
+func (r *Repo) digests(ctx context.Context, tips []tip, trunk string) ([]*detect.Digest, error) {
+	spans := make([]span, len(tips))
+	for i, t := range tips {
+		spans[i] = span{r.graph.meet(trunk, t.head).commit, t.head}
+	}
+	known := slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.base == "" })
+	slices.SortFunc(known, func(a, b span) int { return strings.Compare(a.base+a.head, b.base+b.head) })
+	changed, err := r.changes(ctx, withRenames, slices.Compact(known))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*detect.Digest, len(tips))
+	for i, t := range tips {
+		d := &detect.Digest{Side: t.Side, Base: spans[i].base, Head: t.head}
+		files, ok := changed[spans[i]]
+		if !ok {
+			d.Unreadable = []string{t.Ref} // all of it
+		}
+		d.Files = slices.Clone(files)
+		r.describe(&d.Side, t, trunk)
+		list[i] = d
+	}
+	if err := r.readContents(ctx, list, trunk); err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		r.compare(d)
+		d.Normalize()
+	}
+	return list, nil
+}
+
+var issue = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)
+
+// subjectsMax is how many commits speak for a side's task.
+const subjectsMax = 30
+
+// describe takes the task, the issues and the moment of arrival from a side's own commits.
+func (r *Repo) describe(s *detect.Side, t tip, trunk string) {
+	s.Arrived = t.time
+	own := r.graph.own(t.head, trunk)
+	var subjects []string
+	for _, c := range own {
+		if c.time > 0 {
+			s.Arrived = min(s.Arrived, c.time)
+			subjects = append(subjects, c.subject)
+		}
+	}
+	s.Task = strings.Join(subjects[:min(len(subjects), subjectsMax)], "\n")
+	s.Issues = issue.FindAllString(s.Task, -1)
+}
+
+// readContents looks at every changed content once: who made the file, and, with a reader, what it declares.
+func (r *Repo) readContents(ctx context.Context, list []*detect.Digest, trunk string) error {
+	wanted := map[string][]string{} // the paths of each blob
+	want := func(blob, path string) {
+		if blob != "" && !slices.Contains(wanted[blob], path) {
+			wanted[blob] = append(wanted[blob], path)
+		}
+	}
+	var paths []string
+	for _, d := range list {
+		for _, f := range d.Files {
+			if f.Mode&0o170000 == 0o160000 || f.BaseMode&0o170000 == 0o160000 {
+				continue // a commit of another repository
+			}
+			want(f.Blob, f.Path)
+			want(f.BaseBlob, f.Old())
+			paths = append(paths, f.Path)
+		}
+	}
+	var blobs []string
+	for b := range wanted {
+		blobs = append(blobs, b)
+	}
+	slices.Sort(blobs)
+	err := r.blobs(ctx, blobs, func(blob string, content []byte) {
+		for _, path := range wanted[blob] {
+			r.read(path, blob, content)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	generated, err := r.markedGenerated(ctx, trunk, paths)
+	for _, d := range list {
+		for i := range d.Files {
+			f := &d.Files[i]
+			f.Made = max(r.made[f.Blob], r.made[f.BaseBlob])
+			if f.Made == detect.ByHand && generated[f.Path] {
+				f.Made = detect.Generated
+			}
+		}
+	}
+	return err
+}
+
+func (r *Repo) read(path, blob string, content []byte) {
+	r.made[blob] = detect.MadeBy(path, content)
+	if r.reader != nil && r.made[blob] == detect.ByHand {
+		r.units[unitKey{path, blob}] = r.reader.Read(path, content)
+	}
+}
+
+// markedGenerated lists the paths that .gitattributes of the trunk says are generated.
+func (r *Repo) markedGenerated(ctx context.Context, trunk string, paths []string) (map[string]bool, error) {
+	marked := map[string]bool{}
+	if len(paths) == 0 {
+		return marked, nil
+	}
+	temporary, err := os.CreateTemp(r.scratch, "index-")
+	if err != nil {
+		return nil, err
+	}
+	_ = temporary.Close() // it is empty
+	g := r.with("GIT_INDEX_FILE=" + temporary.Name())
+	if err := os.Remove(temporary.Name()); err != nil {
+		return nil, err
+	}
+	if _, err := g.out(ctx, nil, "read-tree", trunk); err != nil {
+		return nil, err
+	}
+	input := strings.Join(paths, "\x00") + "\x00"
+	out, err := g.out(ctx, strings.NewReader(input), "check-attr", "--cached", "-z", "--stdin", "linguist-generated")
+	if err != nil {
+		return nil, err
+	}
+	for f := range slices.Chunk(cut(out), 3) {
+		if len(f) == 3 && (f[2] == "set" || f[2] == "true") {
+			marked[f[0]] = true
+		}
+	}
+	return marked, nil
+}
+
+// compare lets the reader say what a side's changes mean.
+func (r *Repo) compare(d *detect.Digest) {
+	if r.reader == nil {
+		return
+	}
+	d.Grammars = r.reader.Grammars()
+	var before, after []detect.Unit
+	for i := range d.Files {
+		f := &d.Files[i]
+		old, hadOld := r.units[unitKey{f.Old(), f.BaseBlob}]
+		now, hasNow := r.units[unitKey{f.Path, f.Blob}]
+		if hadOld {
+			before = append(before, old)
+			f.Quality = old.Quality
+		}
+		if hasNow {
+			after = append(after, now)
+			f.Quality = max(f.Quality, now.Quality)
+		}
+	}
+	d.Delta = r.reader.Compare(before, after)
+	d.Prints = detect.Prints(detect.NewPrints(prints(before), prints(after)))
+}
+
+func prints(units []detect.Unit) (all []uint64) {
+	for _, u := range units {
+		all = append(all, u.Prints...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// blobs reads contents in one run of git. One that is missing, or larger than blobMax, is passed on empty.
+func (r *Repo) blobs(ctx context.Context, ids []string, each func(id string, content []byte)) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	c := r.command(ctx, "cat-file", "--batch")
+	c.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	err = readBlobs(bufio.NewReader(out), ids, each)
+	if err != nil {
+		_ = c.Process.Kill() // it may still have more to say
+	}
+	if waited := c.Wait(); err == nil {
+		err = waited
+	}
+	if err != nil {
+		return fmt.Errorf("read contents: %w", errors.Join(err, ctx.Err()))
+	}
+	return nil
+}
+
+func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) error {
+	for _, id := range ids {
+		head, err := in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		f := strings.Fields(head)
+		if len(f) != 3 {
+			each(id, nil)
+			continue
+		}
+		size, err := strconv.ParseInt(f[2], 10, 64)
+		if err != nil {
+			return err
+		}
+		var content []byte
+		if size <= blobMax {
+			content = make([]byte, size)
+			_, err = io.ReadFull(in, content)
+		} else {
+			_, err = io.CopyN(io.Discard, in, size)
+		}
+		if err == nil {
+			_, err = in.Discard(1)
+		}
+		if err != nil {
+			return err
+		}
+		each(id, content)
+	}
+	return nil
+}

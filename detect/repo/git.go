@@ -1,0 +1,129 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// git runs the real git in one repository. Whatever it writes goes into a directory of its own.
+type git struct {
+	dir string
+	env []string
+}
+
+// settings keep the user's own from changing what git answers, and git from the network.
+var settings = []string{
+	"core.quotePath=false", "core.fsmonitor=false", "core.looseCompression=0", "gc.auto=0", "protocol.allow=never",
+	"diff.renames=true", "diff.algorithm=histogram", "diff.indentHeuristic=false", "diff.noprefix=false", "diff.mnemonicPrefix=false",
+	"diff.orderFile=/dev/null", "diff.renameLimit=7000",
+	"merge.renames=true", "merge.directoryRenames=conflict", "merge.renameLimit=7000", "merge.conflictStyle=merge",
+	"advice.detachedHead=false", "commit.gpgSign=false",
+}
+
+// local are the variables that would point git to another repository than the one it is asked about.
+var local = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
+	"GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_NAMESPACE", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_LITERAL_PATHSPECS",
+}
+
+func newGit(dir string) git {
+	env := slices.DeleteFunc(os.Environ(), func(s string) bool {
+		name, _, _ := strings.Cut(s, "=")
+		return slices.Contains(local, name)
+	})
+	env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1")
+	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
+	for i, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
+	}
+	return git{dir, env}
+}
+
+// with is the same git with more in its environment.
+func (g git) with(env ...string) git {
+	return git{g.dir, append(slices.Clip(g.env), env...)}
+}
+
+// answer is what git said. Code is its exit status.
+type answer struct {
+	out    []byte
+	stderr string
+	code   int
+}
+
+// ask runs git to its end. Only a git that could not be run is an error; it judges no exit status.
+func (g git) ask(ctx context.Context, stdin io.Reader, args ...string) (answer, error) {
+	c := g.command(ctx, args...)
+	c.Stdin = stdin
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	a := answer{out: out, stderr: said.String()}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		a.code, err = exit.ExitCode(), nil
+	}
+	if err != nil {
+		return a, fmt.Errorf("git %s: %w", args[0], errors.Join(err, ctx.Err()))
+	}
+	return a, nil
+}
+
+func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "git", args...)
+	c.Dir, c.Env = g.dir, g.env
+	return c
+}
+
+// out runs git and wants it to succeed.
+func (g git) out(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	a, err := g.ask(ctx, stdin, args...)
+	if err != nil {
+		return "", err
+	}
+	if a.code != 0 {
+		return "", fmt.Errorf("git %s: %s", args[0], a.says())
+	}
+	return string(a.out), nil
+}
+
+// line is the output without the last line end.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	s, err := g.out(ctx, nil, args...)
+	return strings.TrimRight(s, "\n"), err
+}
+
+// says is the first line of what git complained about.
+func (a answer) says() string {
+	first, _, _ := strings.Cut(strings.TrimSpace(a.stderr), "\n")
+	if first == "" {
+		return "exit status " + strconv.Itoa(a.code)
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(first, "fatal: "), "error: ")
+}
+
+// complains reports whether git could not do all that it was asked: it takes a missing tree for an empty one, and
+// says so on standard error alone.
+func (a answer) complains() bool {
+	for line := range strings.Lines(a.stderr) {
+		if strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "fatal:") {
+			return true
+		}
+	}
+	return false
+}
+
+// cut splits output that ends every field with a zero byte.
+func cut(out string) []string {
+	fields := strings.Split(out, "\x00")
+	return fields[:len(fields)-1]
+}

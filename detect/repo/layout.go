@@ -1,0 +1,97 @@
+package repo
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Layout is how the modules of one commit are found.
+type Layout struct {
+	paths     map[string]bool
+	GoModules map[string]string // module paths by the folder of their go.mod, "" for the root
+	Packages  map[string]string // folders of packages by the name in their package.json
+	Aliases   map[string]string // folders by the prefix that the root's tsconfig.json gives them
+}
+
+// Has reports whether the commit has a file.
+func (l *Layout) Has(name string) bool { return l.paths[name] }
+
+// Layout reads which files a commit has, and what its manifests say. A manifest that cannot be read says nothing.
+func (r *Repo) Layout(ctx context.Context, commit string) (*Layout, error) {
+	out, err := r.out(ctx, nil, "ls-tree", "-r", "-z", commit)
+	if err != nil {
+		return nil, err
+	}
+	l := &Layout{paths: map[string]bool{}, GoModules: map[string]string{}, Packages: map[string]string{}, Aliases: map[string]string{}}
+	manifests := map[string][]string{}
+	var blobs []string
+	for _, entry := range cut(out) {
+		meta, name, _ := strings.Cut(entry, "\t")
+		l.paths[name] = true
+		f := strings.Fields(meta)
+		if len(f) == 3 && isManifest(name) {
+			manifests[f[2]] = append(manifests[f[2]], name)
+			blobs = append(blobs, f[2])
+		}
+	}
+	slices.Sort(blobs)
+	err = r.blobs(ctx, slices.Compact(blobs), func(blob string, content []byte) {
+		for _, name := range manifests[blob] {
+			l.read(name, content)
+		}
+	})
+	return l, err
+}
+
+func isManifest(name string) bool {
+	switch path.Base(name) {
+	case "go.mod", "package.json":
+		return !strings.Contains(name, "node_modules/") && !strings.Contains(name, "testdata/")
+	}
+	return name == "tsconfig.json"
+}
+
+func (l *Layout) read(name string, content []byte) {
+	folder := path.Dir(name)
+	if folder == "." {
+		folder = ""
+	}
+	switch path.Base(name) {
+	case "go.mod":
+		for line := range strings.Lines(string(content)) {
+			if module, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+				l.GoModules[folder] = strings.Trim(strings.TrimSpace(module), `"`)
+				return
+			}
+		}
+	case "package.json":
+		var p struct{ Name string }
+		if json.Unmarshal(content, &p) == nil && p.Name != "" && (l.Packages[p.Name] == "" || folder < l.Packages[p.Name]) {
+			l.Packages[p.Name] = folder
+		}
+	case "tsconfig.json":
+		l.aliases(content)
+	}
+}
+
+// aliases are the paths that stand for one folder each: "@/*" is "src/*".
+func (l *Layout) aliases(content []byte) {
+	var config struct {
+		CompilerOptions struct {
+			BaseURL string `json:"baseUrl"`
+			Paths   map[string][]string
+		} `json:"compilerOptions"`
+	}
+	if json.Unmarshal(content, &config) != nil {
+		return
+	}
+	for prefix, folders := range config.CompilerOptions.Paths {
+		alias, all := strings.CutSuffix(prefix, "*")
+		if all && alias != "" && len(folders) == 1 && strings.HasSuffix(folders[0], "*") {
+			l.Aliases[alias] = path.Join(config.CompilerOptions.BaseURL, strings.TrimSuffix(folders[0], "*")) + "/"
+		}
+	}
+}

@@ -1,0 +1,128 @@
+// Package repo reads one git repository: who works in it, what each of them changed, and what git says about
+// merging them. It writes nothing to the repository: neither objects nor index, HEAD or refs; what git makes on
+// the way goes into a directory that [Repo.Close] removes.
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// Repo is one repository.
+type Repo struct {
+	git
+	scratch string
+	shallow map[string]bool // commits behind which the history is cut off
+	graph   graph
+	reader  detect.Reader // nil: nothing is known about code
+	units   map[unitKey]detect.Unit
+	made    map[string]detect.Made // by blob
+}
+
+type unitKey struct{ path, blob string }
+
+// ErrNoRepository is said of a directory in which no git repository is found.
+var ErrNoRepository = errors.New("not a git repository")
+
+// ErrNoRevision is said of a name that is no commit.
+var ErrNoRevision = errors.New("no such branch or commit")
+
+// ErrEmpty is said of a repository in which nothing is committed yet.
+var ErrEmpty = errors.New("nothing is committed yet")
+
+// Open finds the repository of a directory; [ErrNoRepository].
+func Open(ctx context.Context, dir string) (*Repo, error) {
+	g := newGit(dir)
+	a, err := g.ask(ctx, nil, "rev-parse", "--path-format=absolute", "--git-common-dir", "--git-path", "objects")
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	paths := strings.Split(strings.TrimRight(string(a.out), "\n"), "\n")
+	if a.code != 0 || len(paths) != 2 {
+		return nil, fmt.Errorf("open %s: %w", dir, ErrNoRepository)
+	}
+	scratch, err := os.MkdirTemp("", "parley-check-")
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{scratch: scratch, units: map[unitKey]detect.Unit{}, made: map[string]detect.Made{}}
+	if err := os.Mkdir(filepath.Join(scratch, "objects"), 0o700); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	r.git = g.with("GIT_OBJECT_DIRECTORY="+filepath.Join(scratch, "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(paths[1]))
+	if r.shallow, err = readShallow(filepath.Join(paths[0], "shallow")); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Close removes what git made.
+func (r *Repo) Close() error { return os.RemoveAll(r.scratch) }
+
+// quotePath is a directory as git takes it in a list of them.
+func quotePath(dir string) string {
+	if strings.ContainsRune(dir, os.PathListSeparator) || strings.HasPrefix(dir, `"`) {
+		return strconv.Quote(dir)
+	}
+	return dir
+}
+
+func readShallow(path string) (map[string]bool, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	cutOff := map[string]bool{}
+	for commit := range strings.FieldsSeq(string(b)) {
+		cutOff[commit] = true
+	}
+	return cutOff, err
+}
+
+// Resolve is the commit that a name stands for; [ErrNoRevision].
+func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
+	a, err := r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		return "", err
+	}
+	if a.code != 0 {
+		return "", fmt.Errorf("%s: %w", name, ErrNoRevision)
+	}
+	return strings.TrimSpace(string(a.out)), nil
+}
+
+// Trunk is the branch that everything is merged into: the remote's default branch as it was last fetched, else
+// main or master, else what is checked out; [ErrEmpty]. The names are
+// as short as people write them.
+func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
+	candidates := []string{"refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master", "HEAD"}
+	if head, err := r.line(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
+		candidates = append([]string{head}, candidates...)
+	}
+	for _, ref := range candidates {
+		commit, err := r.Resolve(ctx, ref)
+		if err == nil {
+			return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/remotes/"), commit, nil
+		}
+		if !errors.Is(err, ErrNoRevision) {
+			return "", "", err
+		}
+	}
+	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
+}
+
+// File is one file of a commit; false when there is none.
+func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, error) {
+	a, err := r.ask(ctx, nil, "cat-file", "blob", commit+":"+path)
+	if err != nil || a.code != 0 {
+		return nil, false, err
+	}
+	return a.out, true, nil
+}

@@ -1,0 +1,257 @@
+package repo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parley-mesh/parley/detect"
+)
+
+// Which says whose work is looked at.
+type Which struct {
+	Names        []string // branches, commits, "#42" or directories of worktrees; none stands for all that is local
+	Remotes      bool     // the branches of remotes too, as they were last fetched
+	PullRequests bool     // pull requests whose refs are here
+	Max          int      // at most so many, the ones worked on last; 0 for any number
+}
+
+// tip is one side as git knows it.
+type tip struct {
+	detect.Side
+	head string
+	time uint64 // of the last commit
+}
+
+// refFormat is what is asked about each ref.
+const refFormat = "%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(objecttype)"
+
+// pullRefs are where pull requests are found that somebody fetched, from the most to the least usual.
+var pullRefs = regexp.MustCompile(`^refs/(?:pull/(\d+)/head|remotes/[^/]+/pull/(\d+)(?:/head)?|remotes/[^/]+/pr/(\d+)(?:/head)?)$`)
+
+// tips lists the sides that are asked for, and how many were left out.
+func (r *Repo) tips(ctx context.Context, which Which, trunk string) (list []tip, left int, err error) {
+	if len(which.Names) > 0 {
+		for _, name := range which.Names {
+			t, err := r.named(ctx, name)
+			if err != nil {
+				return nil, 0, err
+			}
+			list = append(list, t)
+		}
+		return list, 0, nil
+	}
+	patterns := []string{"refs/heads/"}
+	if which.Remotes {
+		patterns = append(patterns, "refs/remotes/")
+	}
+	if which.PullRequests {
+		patterns = append(patterns, "refs/pull/", "refs/remotes/")
+	}
+	out, err := r.out(ctx, nil, append([]string{"for-each-ref", "--format=" + refFormat}, patterns...)...)
+	if err != nil {
+		return nil, 0, err
+	}
+	seen := map[string]bool{trunk: true}
+	for line := range strings.Lines(out) {
+		if t, ok := parseRef(strings.TrimRight(line, "\n"), which); ok && !seen[t.Ref] && !r.known(list, t) {
+			seen[t.Ref] = true
+			list = append(list, t)
+		}
+	}
+	if list, err = r.worktrees(ctx, list); err != nil {
+		return nil, 0, err
+	}
+	slices.SortStableFunc(list, func(a, b tip) int { return cmp.Compare(b.time, a.time) })
+	if which.Max > 0 && len(list) > which.Max {
+		list, left = list[:which.Max], len(list)-which.Max
+	}
+	return list, left, nil
+}
+
+// known reports whether a remote's branch is one that is here already, at the same commit.
+func (r *Repo) known(list []tip, t tip) bool {
+	return slices.ContainsFunc(list, func(o tip) bool { return o.head == t.head && t.Kind == detect.Branch })
+}
+
+// parseRef makes a side of a ref, if it is one that is asked for.
+func parseRef(line string, which Which) (tip, bool) {
+	f := strings.Split(line, "\x00")
+	if len(f) != 6 || f[5] != "commit" {
+		return tip{}, false
+	}
+	t := tip{head: f[1], Side: detect.Side{Name: f[2], User: strings.ToLower(f[3]), Kind: detect.Branch}}
+	t.time, _ = strconv.ParseUint(f[4], 10, 64)
+	if m := pullRefs.FindStringSubmatch(f[0]); m != nil {
+		t.Ref, t.Kind = "#"+cmp.Or(m[1], m[2], m[3]), detect.PullRequest
+		return t, which.PullRequests
+	}
+	short, here := strings.CutPrefix(f[0], "refs/heads/")
+	if !here {
+		if short, here = strings.CutPrefix(f[0], "refs/remotes/"); !here || !which.Remotes || strings.HasSuffix(short, "/HEAD") {
+			return tip{}, false
+		}
+	}
+	t.Ref, t.Branch = short, short
+	return t, true
+}
+
+// named is the side that a person names: a directory is the working copy there.
+func (r *Repo) named(ctx context.Context, name string) (tip, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return r.worktreeAt(ctx, name)
+	}
+	for _, ref := range candidates(name) {
+		commit, err := r.Resolve(ctx, ref)
+		if errors.Is(err, ErrNoRevision) {
+			continue
+		}
+		if err != nil {
+			return tip{}, err
+		}
+		out, err := r.line(ctx, "log", "-1", "--format=%an%x00%ae%x00%ct", commit)
+		if err != nil {
+			return tip{}, err
+		}
+		f := strings.Split(out, "\x00")
+		t := tip{head: commit, Side: detect.Side{Ref: name, Branch: name, Kind: detect.Branch}}
+		if len(f) == 3 {
+			t.Name, t.User = f[0], strings.ToLower(f[1])
+			t.time, _ = strconv.ParseUint(f[2], 10, 64)
+		}
+		if name[0] == '#' {
+			t.Kind, t.Branch = detect.PullRequest, ""
+		}
+		return t, nil
+	}
+	return tip{}, fmt.Errorf("%s: %w", name, ErrNoRevision)
+}
+
+// candidates are the refs that a name may mean, the likeliest first.
+func candidates(name string) []string {
+	if n, ok := strings.CutPrefix(name, "#"); ok {
+		return []string{"refs/pull/" + n + "/head", "refs/remotes/origin/pull/" + n + "/head", "refs/remotes/origin/pull/" + n, "refs/remotes/origin/pr/" + n}
+	}
+	return []string{"refs/heads/" + name, name, "refs/remotes/origin/" + name}
+}
+
+// worktrees adds uncommitted work: a working copy takes the place of the branch that it has checked out.
+func (r *Repo) worktrees(ctx context.Context, list []tip) ([]tip, error) {
+	out, err := r.out(ctx, nil, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	for record := range strings.SplitSeq(out, "\x00\x00") {
+		dir, bare := "", false
+		for f := range strings.SplitSeq(record, "\x00") {
+			if d, ok := strings.CutPrefix(f, "worktree "); ok {
+				dir = d
+			}
+			bare = bare || f == "bare" || strings.HasPrefix(f, "prunable")
+		}
+		if dir == "" || bare {
+			continue
+		}
+		t, err := r.worktreeAt(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		if t.Kind == detect.Worktree {
+			list = append(slices.DeleteFunc(list, func(o tip) bool { return o.Ref == t.Ref }), t)
+		}
+	}
+	return list, nil
+}
+
+// dirty says in sentences that a side is more than its branch.
+const dirty = "with uncommitted work"
+
+// worktreeAt is the side of one working copy; without uncommitted work it is the branch.
+func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
+	there := newGit(dir)
+	there.env = r.env
+	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
+	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
+	if branch == "" {
+		t.Ref = filepath.Base(dir)
+	}
+	head, err := r.headOf(ctx, there)
+	if err != nil {
+		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
+	}
+	if head == "" {
+		return t, nil // nothing is committed: there is nothing to compare
+	}
+	tree, err := r.snapshot(ctx, there)
+	if err != nil {
+		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
+	}
+	info, err := there.line(ctx, "log", "-1", "--format=%T%x00%an%x00%ae%x00%ct", head)
+	if err != nil {
+		return tip{}, err
+	}
+	f := strings.Split(info, "\x00")
+	t.head, t.Name, t.User = head, f[1], strings.ToLower(f[2])
+	t.time, _ = strconv.ParseUint(f[3], 10, 64)
+	if tree == f[0] {
+		return t, nil
+	}
+	t.Kind, t.Agent = detect.Worktree, dirty
+	if name, err := there.line(ctx, "config", "user.name"); err == nil {
+		t.Name = name
+	}
+	if email, err := there.line(ctx, "config", "user.email"); err == nil {
+		t.User = strings.ToLower(email)
+	}
+	t.head, err = r.commit(ctx, tree, head)
+	return t, err
+}
+
+func (r *Repo) headOf(ctx context.Context, there git) (string, error) {
+	a, err := there.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	return strings.TrimSpace(string(a.out)), err
+}
+
+func folds(ctx context.Context, there git) bool {
+	ignores, _ := there.line(ctx, "config", "--type=bool", "core.ignoreCase") // not set: it tells names apart
+	return ignores == "true"
+}
+
+// snapshot is the tree of what stands in a working copy, ignored files left out. The copy's own index is only read.
+func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
+	paths, err := there.line(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
+	if err != nil {
+		return "", err
+	}
+	top, index, ok := strings.Cut(paths, "\n")
+	if !ok {
+		return "", errors.New("git names no index")
+	}
+	temporary, err := os.CreateTemp(r.scratch, "index-")
+	if err != nil {
+		return "", err
+	}
+	_ = temporary.Close() // it is empty
+	content, err := os.ReadFile(index)
+	if err == nil {
+		err = os.WriteFile(temporary.Name(), content, 0o600)
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = os.Remove(temporary.Name())
+	}
+	if err != nil {
+		return "", err
+	}
+	there.dir = top
+	there = there.with("GIT_INDEX_FILE=" + temporary.Name())
+	if _, err := there.out(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
+		return "", err
+	}
+	return there.line(ctx, "write-tree")
+}
