@@ -44,12 +44,11 @@ const laneRepo = 7
 // paired is a node of kim's whose fleet is paired with maya's.
 type paired struct {
 	*Node
-	t          *testing.T
-	kim, maya  *pen
-	hers       ledger.TID
-	claims     map[*pen]ledger.ID
-	fleets     map[*pen]ledger.TID
-	statements []*ledger.Record
+	t         *testing.T
+	kim, maya *pen
+	hers      ledger.TID
+	claims    map[*pen]ledger.ID
+	fleets    map[*pen]ledger.TID
 }
 
 func newPaired(t *testing.T) *paired {
