@@ -89,6 +89,10 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
 	}
+	if !m.inRate(from, r) {
+		m.refused.Count(RefusedRate)
+		return pubsub.ValidationIgnore // catch-up brings it
+	}
 	msg.ValidatorData = r
 	return pubsub.ValidationAccept
 }
@@ -145,8 +149,12 @@ func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 		if !ok || msg.ReceivedFrom == m.host.ID() {
 			continue
 		}
+		from, ok := deviceOf(msg.ReceivedFrom)
+		if !ok {
+			continue
+		}
 		select {
-		case m.inbox <- gossiped{r, fleet}:
+		case m.inbox <- gossiped{r, from, fleet}:
 		default:
 			m.Ask(r.Ledger)
 		}
@@ -177,37 +185,37 @@ func (m *Mesh) storeGossip() {
 	}
 }
 
-// gossiped is a record and the lane that it came by; zero is the fleet's own topic.
+// gossiped is a record, the peer that passed it on and the lane that it came by; zero is the fleet's own topic.
 type gossiped struct {
 	*ledger.Record
+	from ledger.Device
 	lane ledger.TID
 }
 
-// deliver hands a batch over, each family and each lane by itself, in order.
+// deliver hands a batch over in order, together what is of one family and came from one peer by one lane.
 func (m *Mesh) deliver(batch []gossiped) error {
-	for start := 0; start < len(batch); {
-		f, _ := m.familyOf(batch[start].Record)
-		var records []*ledger.Record
-		end := start
-		for ; end < len(batch) && batch[end].lane == batch[start].lane; end++ {
-			if g, _ := m.familyOf(batch[end].Record); g != f {
+	for len(batch) > 0 {
+		first := batch[0]
+		f, _ := m.familyOf(first.Record)
+		var same []*ledger.Record
+		for _, t := range batch {
+			if g, _ := m.familyOf(t.Record); g != f || t.from != first.from || t.lane != first.lane {
 				break
 			}
-			records = append(records, batch[end].Record)
+			same = append(same, t.Record)
 		}
+		batch = batch[len(same):]
 		book := m.c.Book
-		if fleet := batch[start].lane; fleet != (ledger.TID{}) {
-			l := m.laneOf(fleet)
+		if first.lane != (ledger.TID{}) {
+			l := m.laneOf(first.lane)
 			if l == nil { // it was switched off meanwhile
-				start = end
 				continue
 			}
 			book = book.Through(l.now())
 		}
-		if err := book.Receive(m.ctx, batch[start].Device, f, records); err != nil {
+		if err := book.Receive(m.ctx, first.from, f, same); err != nil {
 			return err
 		}
-		start = end
 	}
 	return nil
 }

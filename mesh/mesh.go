@@ -81,6 +81,8 @@ type Config struct {
 	HostOptions HostOptions
 	Reach       Reach  // beyond the addresses that are known; HostOptions leaves it out
 	Version     string // of the program, as other computers see it
+	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
+	GossipRate int
 }
 
 // EventKind says what happened.
@@ -137,6 +139,7 @@ type Mesh struct {
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
 	began   time.Time
+	rates   rates
 
 	laneWork sync.Mutex // one change of the lanes at a time
 
@@ -324,6 +327,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !changed {
 		return
 	}
+	m.rates.keep(m.gate.member)
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}

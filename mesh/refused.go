@@ -150,6 +150,9 @@ func (m *Mesh) countFault(err error) {
 	}
 }
 
+// Count counts what the node refused of what the mesh brought.
+func (m *Mesh) Count(why Refusal, n int) { m.refused.Add(why, n) }
+
 // Refused counts what was refused since the mesh started (S18).
 func (m *Mesh) Refused() []Refused { return m.refused.All() }
 

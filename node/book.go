@@ -35,11 +35,12 @@ var _ mesh.Book = book{}
 
 // Receive stores what a peer brought. The signatures have been verified. Roster records are stored
 // whoever wrote them, since the fold judges them; anything else is stored if its author is or was one of
-// the fleet. An unknown author's records are left out: the roster that names the author comes first in
-// every catch-up, and with it the records are asked for again.
-func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
+// the fleet or of another developer's. An unknown author's conversation records are set aside and the roster is
+// asked for: gossip may be faster than it.
+func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error {
 	known := b.n.rosters()
 	kept := make([]*ledger.Record, 0, len(records))
+	var unknown []*ledger.Record
 	loose := map[ledger.TID][]*ledger.Record{}
 	for _, r := range records {
 		_, heardOf := known.Of(r.Device)
@@ -52,11 +53,14 @@ func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, recor
 			}
 		case f == ledger.Roster:
 			loose[r.Ledger] = append(loose[r.Ledger], r)
+		case f == ledger.Conversation:
+			unknown = append(unknown, r)
 		}
 	}
 	if err := b.n.keep(kept); err != nil {
 		return err
 	}
+	b.n.setAside(from, unknown)
 	for _, p := range b.n.lanes.get() { // after the own roster, which says whose are kept
 		if some := loose[p.Peer]; len(some) > 0 {
 			if err := b.n.receiveLoose(p.Peer, some); err != nil {
@@ -64,31 +68,59 @@ func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, recor
 			}
 		}
 	}
+	if len(loose) > 0 {
+		return b.n.keep(b.n.strangers.known(b.n.heardOf))
+	}
 	return nil
 }
 
-// keep stores records, and lets the loop hear of them.
+// setAside lets records wait for a roster that names their authors.
+func (n *Node) setAside(from ledger.Device, unknown []*ledger.Record) {
+	if len(unknown) == 0 {
+		return
+	}
+	n.mesh.Count(mesh.RefusedUnknown, n.strangers.expire(n.wall())+n.strangers.put(from, unknown, n.wall()))
+	n.mesh.Ask(n.fleet)
+}
+
+// heardOf reports whether a computer is or was of a fleet that is known here.
+func (n *Node) heardOf(d ledger.Device) bool {
+	_, ok := n.rosters().Of(d)
+	return ok
+}
+
+// keep stores records whose authors are known, and lets the loop hear of them. Once a roster has grown, it keeps
+// what waited for that, too.
 func (n *Node) keep(kept []*ledger.Record) error {
-	if len(kept) == 0 {
-		return nil
-	}
-	outcomes, err := n.store.Apply(disk.Batch{Records: kept})
-	if err != nil {
-		return fmt.Errorf("receive %d records: %w", len(kept), err)
-	}
-	for i, r := range kept {
-		switch outcomes[i] {
-		case disk.Stored, disk.Forked:
-			if r.Ledger == n.fleet {
-				n.refoldRoster()
-				n.refoldLanes()
-			} else if _, ok := n.lanes.ledger(r.Ledger); ok {
-				n.refoldLanes()
+	for len(kept) > 0 {
+		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
+		if err != nil {
+			return fmt.Errorf("receive %d records: %w", len(kept), err)
+		}
+		grown, lane, news := false, false, make([]ledger.TID, 0, len(kept))
+		for i, r := range kept {
+			switch outcomes[i] {
+			case disk.Stored, disk.Forked:
+				_, ofLane := n.lanes.ledger(r.Ledger)
+				grown, lane = grown || r.Ledger == n.fleet, lane || ofLane
+				news = append(news, r.Ledger)
+			case disk.Waiting:
+				n.mesh.Ask(r.Ledger)
+			case disk.Known:
 			}
-			n.heard.add(r.Ledger)
-		case disk.Waiting:
-			n.mesh.Ask(r.Ledger)
-		case disk.Known:
+		}
+		if grown {
+			n.refoldRoster()
+		}
+		if grown || lane {
+			n.refoldLanes()
+		}
+		for _, tid := range news {
+			n.heard.add(tid)
+		}
+		kept = nil
+		if grown {
+			kept = n.strangers.known(n.heardOf)
 		}
 	}
 	return nil

@@ -164,6 +164,11 @@ func LoadConfig(file string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	return parseConfig(file, text)
+}
+
+// parseConfig reads settings; file names where they are from.
+func parseConfig(file string, text []byte) (Config, error) {
 	c := Default()
 	c.Listen = nil // what the file lists replaces the default
 	d := toml.NewDecoder(bytes.NewReader(text[:min(len(text), configBytesMax)]))

@@ -52,7 +52,7 @@ func joinLocked(ctx context.Context, home Home, o mesh.JoinOptions) error {
 }
 
 func join(ctx context.Context, home Home, store *disk.Store, o mesh.JoinOptions) error {
-	if err := alone(home, store); err != nil {
+	if err := alone(home, store, o.Identity.Device()); err != nil {
 		return err
 	}
 	joined, err := mesh.Join(ctx, o)
@@ -104,8 +104,9 @@ func joinFault(err error) error {
 	return fmt.Errorf("join: %w", err)
 }
 
-// alone refuses to leave a fleet that has other computers.
-func alone(home Home, store *disk.Store) error {
+// alone refuses to leave a fleet that has other computers. One that this computer was removed from, or never let
+// into, is none.
+func alone(home Home, store *disk.Store, own ledger.Device) error {
 	fleet, err := home.Fleet()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -117,7 +118,7 @@ func alone(home Home, store *disk.Store) error {
 	if err != nil {
 		return err
 	}
-	if r := lanes.Fold(fleet, records); len(r.Devices()) > 1 {
+	if r := lanes.Fold(fleet, records); r.Member(own) && len(r.Devices()) > 1 {
 		return api.WithHint(fmt.Errorf("join: %w", errFleetHere), "run parley init with another --home, and join from there")
 	}
 	return nil

@@ -61,6 +61,7 @@ type Node struct {
 	calls     chan call
 	heard     heardSet
 	open      openThreads
+	strangers strangers
 	held      holding
 	trying    func(pull uint64) // nil: nobody listens
 	work      sync.WaitGroup

@@ -34,6 +34,10 @@ func (a *app) fillFleet(v api.Verb, c *cobra.Command) bool {
 		c.RunE = func(c *cobra.Command, args []string) error { return a.revoke(c, args[0], "retired") }
 	case "revoke":
 		a.revokeCommand(c)
+	case "backup":
+		a.backupCommand(c)
+	case "restore":
+		a.restoreCommand(c)
 	case "fleet recover":
 		c.Use, c.Args = "recover [NAME ...]", cobra.ArbitraryArgs
 		c.RunE = a.recover

@@ -38,6 +38,7 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"answers":   answers,
 			"connected": connected,
 			"alone":     alone,
+			"called":    called,
 			"line":      firstLine,
 			"words":     sameWords,
 		},

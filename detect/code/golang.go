@@ -28,6 +28,7 @@ type goScan struct {
 	imports map[string]string // local names to paths
 	shadow  map[string][]extent
 	values  map[string][]goValue
+	budget  int // how many more steps the value at hand may take
 }
 
 type goRange struct{ from, to, name token.Pos }
@@ -90,6 +91,10 @@ func (g *goScan) scan(content []byte) {
 		}
 		if literal == "" || tok == token.SEMICOLON {
 			literal = tok.String()
+		}
+		if n := len(g.tokens); n > 0 && (tok == token.RBRACE || tok == token.RPAREN) &&
+			(g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
+			g.tokens = g.tokens[:n-1] // which only the layout asks for
 		}
 		g.tokens = append(g.tokens, goToken{at, literal, tok == token.IDENT})
 	}
@@ -292,8 +297,8 @@ func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 		if d.Tok == token.CONST {
 			sym.Signature.Modifiers = []string{"const"}
 			if i < len(spec.Values) {
-				if lit, ok := spec.Values[i].(*ast.BasicLit); ok {
-					sym.Signature.Result += " = " + lit.Value
+				if value, ok := constant(spec.Values[i]); ok {
+					sym.Signature.Result += " = " + value
 				}
 			}
 		} else if i < len(spec.Values) && len(spec.Values) == len(spec.Names) && spec.Type == nil {
@@ -305,6 +310,32 @@ func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 		}
 		g.declare(node, id, id.Name, sym)
 	}
+}
+
+// constant is the text of a value that is made of literals alone.
+func constant(e ast.Expr) (text string, ok bool) {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		return x.Value, true
+	case *ast.ParenExpr:
+		return constant(x.X)
+	case *ast.UnaryExpr:
+		text, ok = constant(x.X)
+		return x.Op.String() + text, ok
+	case *ast.BinaryExpr:
+		left, ok := constant(x.X)
+		right, also := constant(x.Y)
+		return left + x.Op.String() + right, ok && also
+	case *ast.CallExpr:
+		f, named := x.Fun.(*ast.Ident)
+		if !named || f.Name != "complex" || len(x.Args) != 2 {
+			return "", false
+		}
+		re, ok := constant(x.Args[0])
+		im, also := constant(x.Args[1])
+		return "complex(" + re + "," + im + ")", ok && also
+	}
+	return "", false
 }
 
 // literalType is the type of a value that shows it, "" for others.

@@ -29,6 +29,9 @@ var atoms = map[string]bool{
 // tokens goes over the tokens of a node without comments, spaces, trailing commas and the choice of quotes.
 // A node that skip names is left out whole. Blocks that only indentation marks are told by braces.
 func (t *tree) tokens(i int, skip func(int) bool, yield func(at int, token string)) {
+	if i < 0 {
+		return
+	}
 	held := "" // a comma that may turn out to be a trailing one
 	last := t.nodes[i].start
 	emit := func(at int, token string) {

@@ -27,6 +27,8 @@ type scan struct {
 	shadow  map[string][]extent
 	exports map[string]bool  // names that the file exports by a list
 	values  map[string]int   // nodes that constants at the top are set to
+	depth   int              // how deep values are followed just now
+	budget  int              // how many more steps the value at hand may take
 	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
 }
 
@@ -57,6 +59,21 @@ func newScan(r *Reader, t *tree, d dialect, unit detect.Unit) *scan {
 		}
 	}
 	return s
+}
+
+// enter bounds how deep the functions that follow values may go: a constant may well be set to itself. Each has
+// to leave again.
+func (s *scan) enter() bool {
+	s.depth++
+	return s.depth < 3*valuesMax
+}
+
+func (s *scan) leave() { s.depth-- }
+
+// step takes one step of the budget of a value, which bounds how wide constants of constants spread.
+func (s *scan) step() bool {
+	s.budget--
+	return s.budget > 0
 }
 
 func lineStarts(src []byte) []uint32 {

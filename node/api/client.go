@@ -65,6 +65,11 @@ func (c *Client) Thread(ref string) (Thread, error) {
 // Inbox implements [Reader].
 func (c *Client) Inbox() ([]Card, error) { return get[[]Card](c, "inbox", nil) }
 
+// Ledger implements [Reader].
+func (c *Client) Ledger(after string) (LedgerPart, error) {
+	return get[LedgerPart](c, "backup part", url.Values{"after": {after}})
+}
+
 // Log implements [Reader].
 func (c *Client) Log(after uint64, max int) ([]LogLine, error) {
 	return get[[]LogLine](c, "log", url.Values{"after": {number64(after)}, "max": {strconv.Itoa(max)}})

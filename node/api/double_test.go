@@ -111,6 +111,13 @@ func (m *memory) Rename(_ context.Context, old, name string, p presence.Proof) (
 	return m.act("rename "+old+" "+name, api.RenameAct(old, name), p)
 }
 
+func (m *memory) Ledger(after string) (api.LedgerPart, error) {
+	if after != "" {
+		return api.LedgerPart{}, nil
+	}
+	return api.LedgerPart{Ledger: "aa", Frames: []byte{1, 2}}, nil
+}
+
 func (m *memory) Why(subject string) (api.Why, error) {
 	if subject == "" {
 		return api.Why{}, api.ErrNoThread

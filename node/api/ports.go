@@ -24,6 +24,8 @@ type Reader interface {
 	KeptContent(ctx context.Context, id string) (KeptContent, error)
 	// Operations lists what parley did in the checkouts, newest first.
 	Operations(ctx context.Context) ([]Operation, error)
+	// Ledger is the ledger after the named one, as it is backed up; after "" the first, and beyond the last none.
+	Ledger(after string) (LedgerPart, error)
 	// Log returns up to max lines with a Seq above after, oldest first. With after 0 they are the last ones.
 	Log(after uint64, max int) ([]LogLine, error)
 }

@@ -210,6 +210,7 @@ func (InviteState) reply() {}
 func (nonceReply) reply()  {}
 func (List[T]) reply()     {}
 func (Why) reply()         {}
+func (LedgerPart) reply()  {}
 func (KeptContent) reply() {}
 func (faultReply) reply()  {}
 

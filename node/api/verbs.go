@@ -83,6 +83,20 @@ var Verbs = withLanes([]Verb{
 			"runs here; on each other computer of yours that was shut out, run it with the same names.",
 	},
 	{
+		Name: "backup", Summary: "write this computer's ledger into a sealed file", Who: Person, Where: Local,
+		Help: "FILE is sealed with age, by your passphrase or, with --recipient, for an age recipient. It holds what was said\n" +
+			"in every conversation and the settings; not approvals, reserved turns, cards or invitations. With --with-key\n" +
+			"it also holds this computer's own key: whoever opens it can be this computer.",
+	},
+	{Name: "backup part", Summary: "read one ledger", Who: Agent, Where: Node, Reads: true, Step: true, Method: "GET", Path: "/v1/ledger"},
+	{
+		Name: "restore", Summary: "set this computer up from a backup", Who: Person, Where: Local,
+		Help: "FILE is what parley backup wrote. The passphrase that opens it is the one for approvals from then on; a backup\n" +
+			"for a recipient is opened with --identity, and asks for a new passphrase. A backup without the key makes a new\n" +
+			"computer: let it in with parley fleet recover, or with parley invite on another one. Never run a computer and\n" +
+			"its restored copy at the same time.",
+	},
+	{
 		Name: "main on", Summary: "make this the main computer", Who: Person, Where: Node, Method: "POST", Path: "/v1/main/on",
 		Help: "The main computer alone looks at GitHub for conflicts, opens conversations and publishes results.",
 	},

@@ -34,6 +34,12 @@ type Status struct {
 	Refused         List[Refused]    `json:"refused"`          // by the mesh since the node started, by reason; [] without a node
 }
 
+// LedgerPart is one ledger as it is backed up.
+type LedgerPart struct {
+	Ledger string `json:"ledger"` // id, hexadecimal; "" beyond the last one
+	Frames []byte `json:"frames"` // of FORMAT.md, each with its length before it
+}
+
 // Refused counts what the mesh refused for one reason (S18).
 type Refused struct {
 	Why   string       `json:"why"`

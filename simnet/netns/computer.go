@@ -29,6 +29,8 @@ type Setup struct {
 	// Knows are addresses of others, by seed.
 	Knows map[byte][]string
 	Dir   string // for its ledger
+	// SyncEvery is the mean time between two comparisons without news; 0 is the mesh's own.
+	SyncEvery time.Duration
 }
 
 // Fact is something that a computer tells.

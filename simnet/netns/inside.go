@@ -83,7 +83,7 @@ func be(s Setup) error {
 	var inc ledger.Incarnation
 	inc[0], inc[1] = s.Seed, 1
 	b.m, err = mesh.Start(ctx, mesh.Config{
-		Identity: Seeded(s.Seed), Fleet: fleetID, Inc: inc, Listen: s.Listen, Book: b, Reach: s.Reach,
+		Identity: Seeded(s.Seed), Fleet: fleetID, Inc: inc, Listen: s.Listen, Book: b, Reach: s.Reach, SyncEvery: s.SyncEvery,
 		Peers: func() []mesh.Peer { return s.peers() },
 	})
 	if err != nil {
