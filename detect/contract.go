@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -132,10 +133,9 @@ type uses struct {
 }
 
 func (p *Party) uses(of promise, across bool) (u uses) {
-	for i := range p.References {
-		ref := &p.References[i]
+	for ref := range p.candidates(of) {
 		c := of.usedBy(ref, across)
-		if c == 0 || p.Rules.ignores(ref.Path, p.Side.Folds) {
+		if c == 0 {
 			continue
 		}
 		u.count++
@@ -150,6 +150,43 @@ func (p *Party) uses(of promise, across bool) (u uses) {
 		u.claimed, u.confidence = true, claimedUse
 	}
 	return u
+}
+
+// candidates walks the references that can be ones to a promise, in order.
+func (p *Party) candidates(of promise) iter.Seq[*Reference] {
+	return func(yield func(*Reference) bool) {
+		if of.route {
+			for _, ref := range p.requests {
+				if !yield(ref) {
+					return
+				}
+			}
+			return
+		}
+		for _, id := range append([]string{of.id, of.inside}, of.aliases...) {
+			for _, ref := range p.targets[id] {
+				if !yield(ref) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listReferences indexes a party's references, the ignored paths left out.
+func (p *Party) listReferences() {
+	p.targets = map[string][]*Reference{}
+	for i := range p.References {
+		ref := &p.References[i]
+		if p.Rules.ignores(ref.Path, p.Side.Folds) {
+			continue
+		}
+		if ref.Kind == Request {
+			p.requests = append(p.requests, ref)
+		} else if ref.Target != "" {
+			p.targets[ref.Target] = append(p.targets[ref.Target], ref)
+		}
+	}
 }
 
 // usedBy is how surely a reference is one to the promise, 0 when it is not. Repositories know each other's

@@ -103,7 +103,7 @@ func (m *meeting) editedAndClaimed(s *shared, editor, claimer *Party) {
 			continue
 		}
 		for _, t := range editor.touches(m.folds) {
-			if !c.match(t.path, m.folds) || m.settled(t, claimer) {
+			if !c.matches(t, m.folds) || m.settled(t, claimer) {
 				continue
 			}
 			how := editedAndCovered

@@ -35,16 +35,14 @@ var commonWords = []string{
 func newCorpus(parties []*Party) corpus {
 	var c corpus
 	seen := map[string]uint64{}
-	counts := make([]map[string]uint64, len(parties))
-	for i, p := range parties {
-		counts[i] = wordCounts(p.Side.Task)
-		for w := range counts[i] {
+	for _, p := range parties {
+		for w := range p.words {
 			seen[w]++
 		}
 	}
-	for i := range parties {
+	for _, p := range parties {
 		var t task
-		for w, n := range counts[i] {
+		for w, n := range p.words {
 			// A word of every task weighs 16; half as common is 16 more.
 			rarity := 16 + log2x16(uint64(len(parties))/seen[w])
 			t.words = append(t.words, weighed{w, rarity * (1 + log2x16(n)/16)})

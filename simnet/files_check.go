@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -62,7 +61,7 @@ func (w *World) mergedOwn(ch change) error {
 	c := ch.who
 	for _, t := range c.core.Conversations() {
 		s := &t.State
-		party, in := s.Party(c.dev, lanes.Rosters{c.core.Roster()})
+		party, in := s.Party(c.dev, c.core.Rosters())
 		if s.Phase >= thread.Final || !slices.Contains(ch.open, s.Ledger) || !in || s.Gone[party] || s.Opaque {
 			continue
 		}
@@ -110,7 +109,7 @@ func (w *World) adoptsTruth(one sealed) error {
 // laneNoCode: another developer's thread brings nothing but what the base branch has held.
 func laneNoCode(w *World, s Step) error {
 	for _, ch := range s.Changes {
-		if ch.ref || ch.thread == nil || ch.thread.Open.Fleet == ch.who.fleet {
+		if ch.ref || ch.thread == nil || ch.thread.Root.Content.(*ledger.Open).Fleet == ch.who.fleet {
 			continue
 		}
 		if !w.hub.baseEver[ch.path].has(int(ch.next)) {

@@ -48,6 +48,7 @@ type Pair struct {
 	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
 	// once, as that side's.
 	Stale bool `json:"stale,omitempty"`
+	tried bool // git was asked
 }
 
 var outcomes = map[detect.Outcome]string{detect.Merges: "clean", detect.Conflicts: "conflict", detect.Unknown: "unknown"}
@@ -135,6 +136,7 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		found := detect.Meet(a, b, p.with)
 		report.Add(found)
 		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		view.tried = p.tree != "" || p.git.Why != ""
 		view.Stale = p.git.Outcome == detect.Conflicts && p.with.Git.Outcome != detect.Conflicts
 		if len(found.Findings) > 0 {
 			view.Severity = found.Findings[0].Severity.String()
@@ -194,7 +196,7 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		pairs[k].git = *pairs[k].with.Git
 	}
 	leaveOutStale(result, pairs)
-	return pairs, nil
+	return pairs, r.declarations(ctx, ask)
 }
 
 // leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -63,83 +64,82 @@ func TestMergeBasesAreGitsOwn(t *testing.T) {
 	}
 }
 
-// shapes writes pairs of commits that move, add and delete files in few directories.
+// shape is the work on a history that moves, adds and deletes files in few directories.
+type shape struct {
+	strings.Builder
+	*rand.Rand
+}
+
+func (s *shape) path() string {
+	return []string{"d/", "e/", "d/sub/", ""}[s.IntN(4)] + []string{"a", "b", "c", "d", "e"}[s.IntN(5)]
+}
+
+func (s *shape) commit(mark, from int, files map[string]string) {
+	fmt.Fprintf(s, "commit refs/heads/s%d\nmark :%d\ncommitter a <a@b> %d +0000\ndata 1\nx\n", mark, mark, 1_700_000_000+mark)
+	if from > 0 {
+		fmt.Fprintf(s, "from :%d\n", from)
+	}
+	s.WriteString("deleteall\n")
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(s, "M 100644 inline %s\ndata %d\n%s\n", p, len(files[p]), files[p])
+	}
+}
+
+// put adds a file where no other is in the way.
+func (s *shape) put(files map[string]string, p, content string) {
+	for q := range files {
+		if strings.HasPrefix(q, p+"/") || strings.HasPrefix(p, q+"/") {
+			return
+		}
+	}
+	files[p] = numbered(8, map[int]string{4: content})
+}
+
+func (s *shape) change(base map[string]string) map[string]string {
+	files := maps.Clone(base)
+	from, to := []string{"d/", "e/"}[s.IntN(2)], []string{"f/", "g/"}[s.IntN(2)]
+	switch s.IntN(4) {
+	case 0: // rename a directory
+		for p, c := range base {
+			if rest, ok := strings.CutPrefix(p, from); ok {
+				delete(files, p)
+				files[to+rest] = c
+			}
+		}
+	case 1: // delete files
+		for _, p := range slices.Sorted(maps.Keys(base)) {
+			if s.IntN(3) == 0 {
+				delete(files, p)
+			}
+		}
+	default:
+		p := s.path()
+		s.put(files, p, fmt.Sprint("new ", p, s.IntN(1000)))
+	}
+	return files
+}
+
+// shapes writes pairs of commits with one base each.
 func shapes(s *shop, n int, seed uint64) (pairs [][2]string) {
 	s.Helper()
-	random := rand.New(rand.NewPCG(seed, 2))
-	var in strings.Builder
-	text := func(name string) string { return numbered(8, map[int]string{4: name}) }
-	path := func() string {
-		return []string{"d/", "e/", "d/sub/", ""}[random.IntN(4)] + []string{"a", "b", "c", "d", "e"}[random.IntN(5)]
-	}
-	commit := func(mark, from int, files map[string]string) {
-		fmt.Fprintf(&in, "commit refs/heads/s%d\nmark :%d\ncommitter a <a@b> %d +0000\ndata 1\nx\n", mark, mark, 1_700_000_000+mark)
-		if from > 0 {
-			fmt.Fprintf(&in, "from :%d\n", from)
-		}
-		in.WriteString("deleteall\n")
-		for _, p := range slices.Sorted(func(yield func(string) bool) {
-			for p := range files {
-				if !yield(p) {
-					return
-				}
-			}
-		}) {
-			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", p, len(files[p]), files[p])
-		}
-	}
-	put := func(files map[string]string, p, content string) {
-		for q := range files {
-			if strings.HasPrefix(q, p+"/") || strings.HasPrefix(p, q+"/") {
-				return
-			}
-		}
-		files[p] = content
-	}
-	change := func(base map[string]string) map[string]string {
-		files := map[string]string{}
-		for p, c := range base {
-			files[p] = c
-		}
-		switch from, to := []string{"d/", "e/"}[random.IntN(2)], []string{"f/", "g/"}[random.IntN(2)]; random.IntN(4) {
-		case 0: // rename a directory
-			for p, c := range base {
-				if rest, ok := strings.CutPrefix(p, from); ok {
-					delete(files, p)
-					files[to+rest] = c
-				}
-			}
-		case 1: // delete files
-			for p := range base {
-				if random.IntN(3) == 0 {
-					delete(files, p)
-				}
-			}
-		default:
-			p := path()
-			put(files, p, text("new "+p+fmt.Sprint(random.IntN(1000))))
-		}
-		return files
-	}
+	h := &shape{Rand: rand.New(rand.NewPCG(seed, 2))}
+	var names []string
 	for i := range n {
 		base := map[string]string{"keep": "1\n"}
 		for range 4 {
-			p := path()
-			put(base, p, text(p))
+			p := h.path()
+			h.put(base, p, p)
 		}
 		mark := 3*i + 1
-		commit(mark, 0, base)
-		commit(mark+1, mark, change(base))
-		commit(mark+2, mark, change(base))
+		h.commit(mark, 0, base)
+		h.commit(mark+1, mark, h.change(base))
+		h.commit(mark+2, mark, h.change(base))
+		names = append(names, fmt.Sprintf("refs/heads/s%d", mark+1), fmt.Sprintf("refs/heads/s%d", mark+2))
 	}
-	s.importHistory(in.String())
-	var names []string
-	for i := range n {
-		names = append(names, fmt.Sprintf("refs/heads/s%d", 3*i+2), fmt.Sprintf("refs/heads/s%d", 3*i+3))
-	}
+	s.importHistory(h.String())
 	ids := strings.Fields(s.git(append([]string{"rev-parse"}, names...)...))
-	for i := 0; i < len(ids); i += 2 {
-		pairs = append(pairs, [2]string{ids[i], ids[i+1]})
+	for p := range slices.Chunk(ids, 2) {
+		pairs = append(pairs, [2]string{p[0], p[1]})
 	}
 	return pairs
 }

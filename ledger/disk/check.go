@@ -89,7 +89,7 @@ func (s *Store) check(signatures bool) (Report, error) {
 // load reads heads and families, and then puts them in the place of what memory knew: whoever asks
 // meanwhile must not be told that a chain is shorter than it is.
 func (s *Store) load() error {
-	fresh := Store{books: map[ledger.TID]*book{}}
+	fresh := Store{books: map[ledger.TID]*book{}, stale: map[ledger.TID]bool{}}
 	var fault error
 	for key, value := range s.each([]byte{prefixHead}, &fault) {
 		l, c, ok := chainOf(key, value)
@@ -118,7 +118,7 @@ func (s *Store) load() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.books, s.digest = fresh.books, nil
+	s.books, s.list, s.stale, s.digest = fresh.books, nil, fresh.stale, nil
 	return fault
 }
 

@@ -226,11 +226,12 @@ func (s *Store) learn(w *writing) {
 	for l, c := range w.chains {
 		b := s.book(l.tid)
 		b.chains[l.Chain] = c
-		b.digest = nil
+		s.stale[l.tid] = true
 		s.digest = nil
 	}
 	for tid, f := range w.families {
 		s.book(tid).family = f
+		s.stale[tid] = true
 	}
 	for _, id := range w.taken {
 		s.waiting.remove(id)

@@ -41,6 +41,22 @@ func (s *Server) answers(verb string) answer {
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
 			return s.Actor.Assign(ctx, in.Ref, in.Party, in.Proof)
 		})
+	case "reroute":
+		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
+	case "scan":
+		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
+	}
+	for _, more := range []func(string) answer{s.fileAnswers, s.inviteAnswers, s.laneAnswers, s.computerAnswers, s.membership} {
+		if a := more(verb); a != nil {
+			return a
+		}
+	}
+	panic("api: the verb " + verb + " has no answer")
+}
+
+// fileAnswers are those about the files of the checkouts.
+func (s *Server) fileAnswers(verb string) answer {
+	switch verb {
 	case "kept list":
 		return func(r *http.Request) (reply, error) { return list(s.Reader.Kept(r.Context())) }
 	case "kept show":
@@ -59,10 +75,13 @@ func (s *Server) answers(verb string) answer {
 		return s.sync(SyncResume)
 	case "sync now":
 		return s.sync(SyncNow)
-	case "reroute":
-		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
-	case "scan":
-		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
+	}
+	return nil
+}
+
+// inviteAnswers are those about an invitation.
+func (s *Server) inviteAnswers(verb string) answer {
+	switch verb {
 	case "invite":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Inviter.Invite(ctx, in.Proof) })
 	case "invite await":
@@ -72,7 +91,7 @@ func (s *Server) answers(verb string) answer {
 	case "invite cancel":
 		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
 	}
-	panic("api: the verb " + verb + " has no answer")
+	return nil
 }
 
 func list[T any](all []T, err error) (reply, error) { return List[T](all), err }
