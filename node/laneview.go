@@ -24,6 +24,15 @@ var _ mesh.Book = laneView{}
 // Through is what may pass by a grant.
 func (b book) Through(g lanes.Grant) mesh.Book { return laneView{b, g} }
 
+// Tomb shows nothing: what was forgotten here is no matter of the other developer's.
+func (v laneView) Tomb(ledger.TID) (*ledger.Tomb, bool, error) { return nil, false, nil }
+
+// Bury takes nothing: no other developer says what may be forgotten here, or that a conversation has ended before
+// it began.
+func (v laneView) Bury(context.Context, ledger.Device, *ledger.Tomb, []*ledger.Record) error {
+	return nil
+}
+
 // Loose is what is held of a roster that a lane shows; nothing between own computers but others' rosters.
 func (b book) Loose(tid ledger.TID) ([][]byte, bool) {
 	if tid == b.n.fleet || !b.n.lanes.peer(tid) {

@@ -210,6 +210,27 @@ func TestALaneBringsOnlyWhatItMay(t *testing.T) { // L5, L6, L9
 	}
 }
 
+func TestALaneBuriesNothingAndSeesNoGrave(t *testing.T) { // L5, S9
+	p := newPaired(t)
+	p.on(p.kim)
+	p.on(p.maya)
+	open := p.opens(p.maya, laneRepo, 1, ledger.LaneParty(p.fleet))
+	tid := open.Ledger
+	closed := p.maya.write(t, ledger.Header{Ledger: tid, Spine: open.ID, Open: open.ID, Claim: p.claims[p.maya]}, &ledger.Closed{Why: ledger.ClosedPerson})
+	tomb := &ledger.Tomb{Ledger: tid, Open: open.Wire, Spine: [][]byte{closed.Wire}, Digest: ledger.TombDigest(closed.ID)}
+	var byLane, byOwn mesh.Graves = p.view(), book{p.Node}
+
+	if err := byLane.Bury(t.Context(), p.maya.device(), tomb, []*ledger.Record{open, closed}); err != nil || p.store.Pruned(tid) {
+		t.Errorf("the lane buried a conversation: %v", err)
+	}
+	if err := byOwn.Bury(t.Context(), p.kim.device(), tomb, []*ledger.Record{open, closed}); err != nil || !p.store.Pruned(tid) {
+		t.Fatalf("an own computer's tomb of a teammate's conversation is not believed: %v", err)
+	}
+	if seen, ok, err := byLane.Tomb(tid); seen != nil || ok || err != nil {
+		t.Errorf("the lane sees %+v, %v", seen, err)
+	}
+}
+
 func mustRecords(t *testing.T, s *disk.Store, tid ledger.TID) []*ledger.Record {
 	t.Helper()
 	out, err := s.Records(tid)
