@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
 	"github.com/libp2p/go-libp2p/p2p/protocol/autonatv2"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	ma "github.com/multiformats/go-multiaddr"
@@ -21,10 +20,6 @@ import (
 
 // agentPrefix stands before the version in what libp2p tells of this program.
 const agentPrefix = "parley/"
-
-// lanService is what is shouted on the local network. It is the same for every fleet; who answers is told by
-// key, and only members are dialled.
-const lanService = "_parley._udp"
 
 const (
 	settle    = 2 * time.Second  // addresses change in bursts
@@ -256,54 +251,6 @@ func (m *Mesh) visit(conn network.Conn) {
 		_ = conn.Close() // it may have gone
 	}
 }
-
-// startLAN answers and asks on the local network, on the interfaces that there are now.
-func (m *Mesh) startLAN() {
-	m.mu.Lock()
-	before := m.lan
-	m.lan = nil
-	m.mu.Unlock()
-	if before != nil {
-		_ = before.Close() // its interfaces may be gone
-	}
-	s := mdns.NewMdnsService(m.host, lanService, neighbours{m})
-	if err := s.Start(); err != nil {
-		m.c.Logger.Debug("local network", "error", err)
-		return
-	}
-	m.mu.Lock()
-	if m.ctx.Err() == nil {
-		m.lan, s = s, nil
-	}
-	m.mu.Unlock()
-	if s != nil {
-		_ = s.Close() // the mesh has ended meanwhile
-	}
-}
-
-// neighbours takes who answers on the local network.
-type neighbours struct{ m *Mesh }
-
-// HandlePeerFound dials a member that is away. Nobody else's answer has any effect.
-func (n neighbours) HandlePeerFound(info peer.AddrInfo) {
-	d, ok := deviceOf(info.ID)
-	if !ok || !n.m.gate.member(info.ID) {
-		return
-	}
-	n.m.mu.Lock()
-	s := n.m.status[d]
-	away := s == nil || !s.Connected
-	if away {
-		n.m.near[d] = info.Addrs[:min(len(info.Addrs), nearMax)]
-	}
-	n.m.mu.Unlock()
-	if away {
-		n.m.dialNow()
-	}
-}
-
-// nearMax bounds the addresses that one answer on the local network may bring.
-const nearMax = 16
 
 // straighten tries again and again to get past the relay, as the side that was called.
 func (m *Mesh) straighten(conn network.Conn) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -154,12 +155,74 @@ func TestTwoFleetsAtOneRelayDoNotMeet(t *testing.T) {
 	}
 	r.name(ids[0], []string{ofA.String(), "nonsense"})
 	r.name(ids[2], []string{b.String()}) // nobody stands on its word
+	r.regroup()
 
 	if !(circle{r}).AllowConnect(ids[0], nil, ids[2]) || !(circle{r}).AllowReserve(ids[2], nil) {
 		t.Error("a fleet's own computers do not meet")
 	}
 	if (circle{r}).AllowConnect(ids[0], nil, ids[1]) || (circle{r}).AllowConnect(ids[2], nil, ids[1]) {
 		t.Error("two fleets meet")
+	}
+}
+
+func TestAComputerThatCarriesDoesSoForMembersAlone(t *testing.T) {
+	c := newCrew(t, 2, loopback["tcp"])
+	carrier, err := Start(c.ctx, Config{
+		Identity: NewIdentity([32]byte{7}), Fleet: fleet, Listen: []string{loopback["tcp"]}, Book: newShelf(), Peers: func() []Peer { return nil },
+		Reach: Reach{Circuits: true, Carry: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer carrier.Close()
+	in, err := carrier.Invite(InviteOptions{}) // strangers may connect, to speak of pairing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Cancel()
+	carrier.SetMembers(c.devices()[:1])
+	at := peer.AddrInfo{ID: carrier.host.ID(), Addrs: carrier.host.Addrs()}
+	for i, m := range c.meshes {
+		m.gate.setRelays([]peer.ID{at.ID})
+		if err := m.host.Connect(c.ctx, at); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Reserve(c.ctx, m.host, at); (err == nil) != (i == 0) {
+			t.Errorf("computer %d: %v", i, err)
+		}
+	}
+}
+
+func TestWhoDialsBackComesInWhileItWasAskedAndIsHeardByNobody(t *testing.T) {
+	c := newCrew(t, 1, loopback["tcp"])
+	m := c.meshes[0]
+	g := newGate()
+	g.all = true
+	stranger, err := newHost(NewIdentity([32]byte{66}), nil, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	at := peer.AddrInfo{ID: m.host.ID(), Addrs: m.host.Addrs()}
+	asked := false
+	m.gate.probing = func() bool { return asked }
+
+	_ = stranger.Connect(c.ctx, at) // it may look as if it had worked for a moment
+	within(t, func() bool { return stranger.Network().Connectedness(at.ID) != network.Connected })
+	asked = true
+	if err := stranger.Connect(c.ctx, at); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []protocol.ID{syncProtocol, pingProtocol, whereProtocol, pressProtocol} {
+		s, err := stranger.NewStream(c.ctx, at.ID, p)
+		if err != nil {
+			continue
+		}
+		if _, err := s.Write([]byte("hello")); err == nil {
+			if _, err = s.Read(make([]byte, 1)); err == nil {
+				t.Errorf("%s answers a stranger", p)
+			}
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func (m *Mesh) catchUpOnce(d ledger.Device) {
 		m.c.Logger.Debug("catch up", "device", d.String(), "error", err)
 		return
 	}
-	x := newExchange(m, s, d)
+	x := m.exchangeWith(s, d)
 	m.end(x, x.lead())
 }
 
@@ -142,7 +142,7 @@ func (m *Mesh) answerSync(s network.Stream, d ledger.Device) {
 		return
 	}
 	defer m.goes(d)
-	x := newExchange(m, s, d)
+	x := m.exchangeWith(s, d)
 	m.end(x, x.answer())
 }
 
@@ -182,6 +182,8 @@ func (m *Mesh) end(x *exchange, err error) {
 type exchange struct {
 	m        *Mesh
 	s        network.Stream
+	book     Book       // what the peer may see and bring
+	fleet    ledger.TID // the peer's
 	r        *bufio.Reader
 	with     ledger.Device
 	mine     []ledger.Listing             // ascending
@@ -193,9 +195,15 @@ type exchange struct {
 	received int
 }
 
-func newExchange(m *Mesh, s network.Stream, d ledger.Device) *exchange {
-	mine := m.c.Book.Visible(d)
-	return &exchange{m: m, s: s, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: mine, sum: ledger.DigestAll(mine), said: map[ledger.TID][]ledger.Head{}, buried: map[ledger.TID]bool{}}
+// exchangeWith is an exchange with a peer over what it may see and bring.
+func (m *Mesh) exchangeWith(s network.Stream, d ledger.Device) *exchange {
+	book, fleet := m.bookFor(d)
+	return newExchange(m, s, d, book, fleet)
+}
+
+func newExchange(m *Mesh, s network.Stream, d ledger.Device, book Book, fleet ledger.TID) *exchange {
+	mine := book.Visible(d)
+	return &exchange{m: m, s: s, book: book, fleet: fleet, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: mine, sum: ledger.DigestAll(mine), said: map[ledger.TID][]ledger.Head{}, buried: map[ledger.TID]bool{}}
 }
 
 func (x *exchange) write(f ledger.Frame) error {
@@ -288,7 +296,7 @@ func (x *exchange) sendHave(tid ledger.TID) error {
 	if buried, err := x.sendTomb(tid); buried || err != nil {
 		return err
 	}
-	heads, err := x.m.c.Book.Heads(tid)
+	heads, err := x.book.Heads(tid)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type Graves interface {
 // tomb is what this side says of a closed thread in place of its records; nil where it has them to give, or
 // the peer would not understand.
 func (x *exchange) tomb(tid ledger.TID) (*ledger.Tomb, error) {
-	g, ok := x.m.c.Book.(Graves)
+	g, ok := x.book.(Graves)
 	if !ok || !x.tombs {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func (x *exchange) buryOnce(l *haveList, t *ledger.Tomb) error {
 
 // bury takes a peer's tomb.
 func (x *exchange) bury(t *ledger.Tomb) error {
-	g, ok := x.m.c.Book.(Graves)
+	g, ok := x.book.(Graves)
 	if !ok {
 		return nil
 	}

@@ -2,7 +2,7 @@ package mesh
 
 import (
 	"errors"
-	"os"
+	"net"
 	"sync"
 	"time"
 
@@ -60,10 +60,16 @@ func (w *watched) Reset() error {
 		w.r.blame(RefusedProtocol, p) // the exchange counts the reason itself
 	case failed == nil:
 		w.r.countBy(RefusedProtocol, p)
-	case errors.Is(failed, os.ErrDeadlineExceeded):
+	case late(failed):
 		w.r.countBy(RefusedSlow, p)
 	}
 	return w.Stream.Reset()
+}
+
+// late reports whether an error says that a deadline has passed. Each transport has an error of its own for it.
+func late(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // gossipEar counts what gossip refuses.

@@ -54,6 +54,9 @@ type Node struct {
 	invites   invitations
 	roster    members
 	lanes     laneBook
+	opens     openBook
+	quotas    quotas
+	accountAt time.Time // when gh was last asked who is signed in
 	inputs    chan core.Input
 	calls     chan call
 	heard     heardSet
@@ -153,7 +156,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 		return err
 	}
 	n.mesh.SetMembers(n.core.Roster().Devices())
-	return nil
+	return n.mesh.SetLanes(n.lanes.grants())
 }
 
 // newCore makes a core that knows nothing yet.
@@ -189,6 +192,9 @@ func (n *Node) restore() error {
 			return err
 		}
 		heard = append(heard, core.Heard{Ledger: e.Listing.Ledger, Family: e.Family, Records: records})
+	}
+	for fleet, records := range n.allLoose() {
+		heard = append(heard, core.Heard{Ledger: fleet, Family: ledger.Roster, Records: records})
 	}
 	n.core.Restore(values, heard, n.wall())
 	for _, h := range heard {

@@ -43,8 +43,8 @@ var layers = []layer{
 	{packages: "detect/repo", module: []string{"detect"}},
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
-		packages: "mesh/...", module: []string{"ledger", "lanes"},
-		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/multiformats"},
+		packages: "mesh/...", tests: []string{"google.golang.org/protobuf", "golang.org/x/sys"}, module: []string{"ledger", "lanes"},
+		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/libp2p/zeroconf", "github.com/multiformats"},
 	},
 	{
 		packages: "node/internal/github", module: deciders,

@@ -102,6 +102,7 @@ type Conversation struct {
 	Next  time.Time
 
 	records  []*ledger.Record
+	rivals   []thread.State // of other developers, see [Core.rivals]
 	notices  []thread.Notice
 	noticed  map[uint64]time.Time // by cause: since when
 	told     []Spent              // turns that own records say were spent
@@ -398,6 +399,7 @@ func (c *Core) refold(t *Conversation) {
 	before, tid := t.State.Phase, t.State.Ledger
 	t.State = thread.Fold(t.records, c.rosters)
 	t.State.Ledger = tid
+	t.rivals = c.rivals(t)
 	if t.State.Phase != before && t.State.Phase >= thread.Final {
 		for _, r := range c.repos {
 			r.masterDue = true

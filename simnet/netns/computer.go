@@ -29,6 +29,8 @@ type Setup struct {
 	// Knows are addresses of others, by seed.
 	Knows map[byte][]string
 	Dir   string // for its ledger
+	// SyncEvery is the mean time between two comparisons without news; 0 is the mesh's own.
+	SyncEvery time.Duration
 }
 
 // Fact is something that a computer tells.
@@ -179,6 +181,19 @@ func (c *Computer) Moved(most time.Duration, who byte, address string) (Way, tim
 		return w.Connected && strings.Contains(w.Addr, address)
 	})
 	return c.ways[who], at
+}
+
+// Learns waits until the computer keeps a place at a relay.
+func (c *Computer) Learns(most time.Duration, relay string) {
+	c.t.Helper()
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		for _, r := range c.Check().Relays {
+			if r.Peer == relay && r.Reserved {
+				return
+			}
+		}
+	}
+	c.t.Fatalf("computer %d: it does not learn of the relay", c.seed)
 }
 
 // Ways are the others that the computer has been connected to.

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
@@ -82,7 +83,7 @@ func be(s Setup) error {
 	var inc ledger.Incarnation
 	inc[0], inc[1] = s.Seed, 1
 	b.m, err = mesh.Start(ctx, mesh.Config{
-		Identity: Seeded(s.Seed), Fleet: fleetID, Inc: inc, Listen: s.Listen, Book: b, Reach: s.Reach,
+		Identity: Seeded(s.Seed), Fleet: fleetID, Inc: inc, Listen: s.Listen, Book: b, Reach: s.Reach, SyncEvery: s.SyncEvery,
 		Peers: func() []mesh.Peer { return s.peers() },
 	})
 	if err != nil {
@@ -244,3 +245,9 @@ func (b *book) Family(tid ledger.TID) (ledger.Family, bool) { return b.store.Fam
 
 // PeerName is how multiaddresses call a computer.
 func PeerName(seed byte) string { return mesh.PeerName(Seeded(seed).Device()) }
+
+// Loose is nothing: no lane is on here.
+func (b *book) Loose(ledger.TID) ([][]byte, bool) { return nil, false }
+
+// Through is nothing: no lane is on here.
+func (b *book) Through(lanes.Grant) mesh.Book { return &book{} }

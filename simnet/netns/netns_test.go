@@ -1,6 +1,7 @@
 package netns_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -247,4 +248,62 @@ func TestALaptopThatIsCarriedToAnotherNetworkIsFoundThere(t *testing.T) {
 	t.Logf("the record arrived %v after the move", two.Has(90*time.Second, 3).Sub(said).Round(time.Millisecond))
 	way, when := two.Moved(90*time.Second, alice, "11.22.0.3")
 	row(t, way, when.Sub(left), spread(two, one, 4))
+}
+
+func TestARelayThatOneKnowsIsLearntByTheOther(t *testing.T) {
+	t.Parallel()
+	i := newInternet(t)
+	_, in := i.Home("home", "11.22.0.1/24", 1, netns.Plain, "alice", "bob")
+	away, _ := i.Home("away", "11.22.0.3/24", 3, netns.Symmetric)
+	one := i.computer(in[0], alice, i.address(quicRelay))
+	two := in[1].Start(netns.Setup{ // knows nothing but where the other was at home
+		Seed: bob, Fleet: []byte{alice, bob}, Dir: t.TempDir(), Listen: []string{"/ip4/0.0.0.0/udp/4001/quic-v1"},
+		Reach: mesh.Reach{Circuits: true}, Knows: map[byte][]string{alice: {"/ip4/192.168.1.2/udp/4001/quic-v1"}},
+	})
+	two.Connected(soon, alice, mesh.PathLAN)
+	two.Learns(soon, netns.PeerName(relay))
+
+	left := time.Now()
+	i.Move(in[1], away, "192.168.3.2/24", "192.168.3.1")
+
+	way, when := two.Connected(90*time.Second, alice, mesh.PathRelayed)
+	row(t, way, when.Sub(left), spread(two, one, 1))
+}
+
+var long = flag.Bool("long", false, "measure what an idle connection carries, for two minutes")
+
+func TestAnIdleConnectionCarriesLittle(t *testing.T) {
+	if !*long {
+		t.Skip("go test -v ./simnet/netns -run Idle -long")
+	}
+	for name, every := range map[string]time.Duration{"compared each minute": 0, "kept open alone": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if perHour := idle(t, every); perHour > 1<<20 {
+				t.Error("that is more than a megabyte")
+			}
+		})
+	}
+}
+
+// idle is what a connection that nobody uses carries in an hour.
+func idle(t *testing.T, every time.Duration) float64 {
+	w := netns.New(t)
+	_, in := w.Home("home", "11.22.0.1/24", 1, netns.Plain, "alice", "bob")
+	var both []*netns.Computer
+	for n, s := range in {
+		both = append(both, s.Start(netns.Setup{
+			Seed: alice + byte(n), Fleet: []byte{alice, bob}, Dir: t.TempDir(), Reach: mesh.Reach{LAN: true}, SyncEvery: every,
+			Listen: []string{"/ip4/0.0.0.0/udp/4001/quic-v1", "/ip4/0.0.0.0/tcp/4001"},
+		}))
+	}
+	both[0].Connected(soon, bob, mesh.PathLAN)
+	<-time.After(20 * time.Second) // what a new connection says
+	const while = 2 * time.Minute
+	before := in[0].Traffic()
+	<-time.After(while)
+
+	perHour := float64(in[0].Traffic()-before) * float64(time.Hour/while)
+	t.Logf("%.0f kB an hour on the wire, both ways together, by one connection", perHour/1000)
+	return perHour
 }

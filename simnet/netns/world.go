@@ -192,3 +192,21 @@ func (w *World) Move(s, router *Space, addr, gateway string) {
 	s.Run("ip", "link", "del", s.Side)
 	w.moveIn(s, router, addr, gateway)
 }
+
+// Traffic is how many bytes have gone through the interface towards the world, both ways.
+func (s *Space) Traffic() int64 {
+	s.w.t.Helper()
+	var sum int64
+	for _, dir := range []string{"rx_bytes", "tx_bytes"} {
+		out, err := s.Command("cat", "/sys/class/net/"+s.Side+"/statistics/"+dir).Output()
+		if err != nil {
+			s.w.t.Fatalf("traffic of %s: %v", s.Name, err)
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		if err != nil {
+			s.w.t.Fatalf("traffic of %s: %v", s.Name, err)
+		}
+		sum += n
+	}
+	return sum
+}
