@@ -58,7 +58,7 @@ func FuzzStagesOfTheSideThatBegan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		m, b := stocked(t)
 		defer m.cancel()
-		x := newExchange(m, &script{in: bytes.NewReader(in)}, NewIdentity([32]byte{2}).Device())
+		x := ofMember(m, &script{in: bytes.NewReader(in)}, NewIdentity([32]byte{2}).Device())
 		m.end(x, led(x))
 		sound(t, b)
 	})

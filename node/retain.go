@@ -86,7 +86,7 @@ func (b book) Tomb(tid ledger.TID) (*ledger.Tomb, bool, error) { return b.n.stor
 // Bury keeps a peer's tomb if it agrees with what is held here: beside the records where the thread is closed here
 // too, in their place where it is not, since its end is known now.
 func (b book) Bury(_ context.Context, _ ledger.Device, tomb *ledger.Tomb, records []*ledger.Record) error {
-	n, rosters := b.n, lanes.Rosters{b.n.roster.get()}
+	n, rosters := b.n, b.n.rosters()
 	if _, have, err := n.store.Tomb(tomb.Ledger); have || err != nil {
 		return err
 	}
