@@ -165,3 +165,11 @@ func TestAPrunedThreadIsStillPrunedAfterARestart(t *testing.T) { // P24
 		t.Error("it is back")
 	}
 }
+
+// holdsValue keeps one of the node's own values.
+func (n *Node) holdsValue(t *testing.T, key, value string) {
+	t.Helper()
+	if _, err := n.store.Apply(disk.Batch{Put: []disk.Pair{{Key: []byte(key), Value: []byte(value)}}}); err != nil {
+		t.Fatal(err)
+	}
+}

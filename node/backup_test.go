@@ -1,0 +1,92 @@
+package node
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/backup"
+	"github.com/parley-mesh/parley/node/internal/presence"
+)
+
+func TestABackupHoldsTheLedgerAndNoApproval(t *testing.T) { // case 40, S4
+	for _, prune := range []bool{false, true} {
+		home := newHome(t)
+		n, err := start(t.Context(), RunConfig{Home: home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		roster, said := closedThread(t, n)
+		n.holds(t, append(slices.Clone(roster), said...)...)
+		if prune {
+			n.retain(n.wall().AddDate(0, 0, keepClosedDays+1))
+		}
+		secret := []byte("core/c/" + said[0].Ledger.String())
+		n.holdsValue(t, string(secret), "an approval")
+		n.holdsValue(t, spentPrefix+"aa", "1")
+		own, digest := n.inc, n.store.Digest()
+		device := n.id.Device()
+		if err := n.close(); err != nil {
+			t.Fatal(err)
+		}
+		r, done, err := OpenReader(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "out.age")
+		o := BackupOptions{Path: path, Passphrase: "correct horse battery", WithKey: true, Work: 2}
+		if err := errors.Join(Backup(home, r, o), done()); err != nil {
+			t.Fatal(err)
+		}
+
+		to := OpenHome(filepath.Join(t.TempDir(), "restored"))
+		out, err := Restore(t.Context(), to, RestoreOptions{Path: path, Passphrase: o.Passphrase, Approval: "correct horse battery", Work: int(presence.WorkToy)})
+		if err != nil || !out.Member {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		again, err := start(t.Context(), RunConfig{Home: to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := again.store.Get(secret)
+		spent, err2 := again.store.Get([]byte(spentPrefix + "aa"))
+		if again.store.Digest() != digest || again.store.Pruned(said[0].Ledger) != prune || again.id.Device() != device || again.inc == own || value != nil || spent != nil {
+			t.Errorf("pruned %v: the same ledger %v, the same incarnation %v, approval %q, %v", prune, again.store.Digest() == digest, again.inc == own, value, errors.Join(err, err2))
+		}
+		if err := again.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestARestoreTakesNoForgedRecord(t *testing.T) {
+	home := newHome(t)
+	n, err := start(t.Context(), RunConfig{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said := closedThread(t, n)
+	defer func() {
+		if err := n.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	forged := slices.Clone(said[0].Wire)
+	forged[len(forged)-1] ^= 1
+	for name, f := range map[string]ledger.Frame{
+		"a signature":    &ledger.Records{Ledger: said[0].Ledger, Family: ledger.Conversation, Wires: [][]byte{forged}},
+		"another ledger": &ledger.Records{Ledger: ledger.TID{1}, Family: ledger.Conversation, Wires: [][]byte{said[0].Wire}},
+		"a tomb":         &ledger.Tomb{Ledger: said[0].Ledger, Open: forged, Spine: [][]byte{said[2].Wire}},
+		"another frame":  &ledger.Buckets{Digests: make([]byte, 4096)},
+	} {
+		if _, err := restoreFrame(n.store, f); !errors.Is(err, backup.ErrNoBackup) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := (reader{n}).Ledger("nonsense"); !errors.Is(err, api.ErrUsage) {
+		t.Errorf("a ledger that is none: %v", err)
+	}
+}
