@@ -145,6 +145,9 @@ func TestALanesComputerIsPolitelyRefusedWhatIsTheFleetsOwn(t *testing.T) { // L1
 		if got := b.meshes[kim].AskMade(t.Context(), laneRepo, 1, gitID(1)); len(got) > 0 {
 			t.Errorf("another developer's computers are asked: %v", got)
 		}
+		if n := b.meshes[maya].refused.n[RefusedLane].Load(); n > 0 {
+			t.Errorf("another developer's computer was asked who made a commit, %d times", n)
+		}
 	})
 }
 
