@@ -46,6 +46,7 @@ type Core struct {
 	roster  lanes.Roster
 	repos   map[string]*repo // by slug
 	threads map[ledger.TID]*Conversation
+	forgot  map[ledger.TID]bool // closed threads that were pruned
 	day     Day
 	seen    map[ledger.Device]time.Time // since this start
 	met     map[ledger.Device]time.Time // as last kept
@@ -355,7 +356,9 @@ func (c *Core) hear(h Heard) {
 	case ledger.Lane:
 		c.hearLane(h)
 	case ledger.Conversation:
-		c.hearThread(h)
+		if !c.forgot[h.Ledger] {
+			c.hearThread(h)
+		}
 	case ledger.FamilyUnknown, ledger.Work:
 	}
 }
