@@ -184,6 +184,9 @@ func (w *World) settled() error {
 		}
 		for _, t := range c.core.Conversations() {
 			s := &t.State
+			if w.elsewhere(s) {
+				continue
+			}
 			if s.Phase != thread.Closed {
 				return fmt.Errorf("%s: %s is %v: %s", c, s.Ref(), s.Phase, t.Say)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
@@ -76,6 +77,21 @@ func (w *World) reconcile() {
 			}
 		}
 	}
+}
+
+// elsewhere reports whether the lane of a conversation follows another developer's about the same pull request that
+// has other files: it never looks at these, and so confirms nothing of them.
+func (w *World) elsewhere(s *thread.State) bool {
+	for _, c := range w.computers {
+		if w.cfg.Teams < 2 || !slices.Contains(s.Open.Parties, ledger.LaneParty(c.fleet)) || !c.up() {
+			continue
+		}
+		path := func(a, b ledger.File) bool { return a.Path == b.Path }
+		if t := c.conversation(s.Ledger); t != nil && t.State.Root.ID != s.Root.ID && !slices.EqualFunc(t.State.Open.Files, s.Open.Files, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // agree lets most worlds begin with lanes that persons switch on soon.

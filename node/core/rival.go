@@ -34,7 +34,7 @@ func (c *Core) rivals(t *Conversation) (out []thread.State) {
 }
 
 // confirmRivals confirms in the other conversations the final that this computer has confirmed in the one that it
-// follows, so that they can end too. Only the same commit is: it was found on GitHub, and taken.
+// follows, so that they can end too. Only the same commit and versions are: they were found on GitHub, and taken.
 func (c *Core) confirmRivals(t *Conversation, self thread.Self, now time.Time) {
 	if len(t.rivals) == 0 || t.emitting || now.Before(c.retry[emitKey(t.State.Ledger)].until) || self.Party < 0 || t.State.Final == nil {
 		return
@@ -62,11 +62,12 @@ func (c *Core) confirmRivals(t *Conversation, self thread.Self, now time.Time) {
 	}
 }
 
-// carried brings the results of one open's files into the order of another's, if it has the same files.
+// carried brings the results of one conversation's files into the order of another's. It may only where the
+// final of the other names no file and no version that was not looked at here.
 func carried(from, to *thread.State, results []ledger.Result) (out []ledger.Result, same bool) {
-	for _, f := range to.Open.Files {
+	for k, f := range to.Open.Files {
 		i := slices.IndexFunc(from.Open.Files, func(have ledger.File) bool { return have.Path == f.Path })
-		if i < 0 || i >= len(results) {
+		if i < 0 || i >= len(results) || to.Final.Files[k].Blob != from.Final.Files[i].Blob {
 			return nil, false
 		}
 		out = append(out, results[i])

@@ -81,7 +81,16 @@ func (w *teams) confirmed(opener *computer) (n int) {
 	return n
 }
 
-func TestAnotherCommitOfARivalIsNotConfirmed(t *testing.T) { // P20, case 30
+func TestWhatARivalsFinalSaysWronglyIsNotConfirmed(t *testing.T) { // P20, cases 30, 32
+	for name, commit := range map[string]ledger.OID{"another commit": blob("elsewhere"), "other versions of the commit": blob("merge")} {
+		if w, loser := lyingRival(t, commit); w.confirmed(loser) != 0 {
+			t.Errorf("%s that GitHub does not hold: confirmed", name)
+		}
+	}
+}
+
+// lyingRival lets the one of two openers whom the third developer does not follow name a final that is wrong.
+func lyingRival(t *testing.T, commit ledger.OID) (*teams, *computer) {
 	w := newTeams(t)
 	w.wrote = 9
 	w.joined()
@@ -91,9 +100,13 @@ func TestAnotherCommitOfARivalIsNotConfirmed(t *testing.T) { // P20, case 30
 	w.scanNow()
 	loser := w.loser(rita)
 	s := loser.opened()[0]
-	lie := &ledger.Final{Via: ledger.FinalElsewhere, Commit: blob("elsewhere"), Base: "master", Head: w.github.head}
-	for i := range s.Open.Files {
-		lie.Files = append(lie.Files, ledger.FileVersion{File: uint64(i), Blob: blob("x")})
+	lie := &ledger.Final{Via: ledger.FinalElsewhere, Commit: commit, Base: "master", Head: w.github.head}
+	for i, f := range s.Open.Files {
+		version := blob(string(f.Path) + " final")
+		if commit == blob("merge") {
+			version = blob("x")
+		}
+		lie.Files = append(lie.Files, ledger.FileVersion{File: uint64(i), Blob: version})
 	}
 	w.write(loser, Append{Ledger: s.Ledger, Content: lie, Open: s.Root.ID, Spine: s.Head(), Claim: s.Root.Claim})
 	for range 40 {
@@ -103,10 +116,8 @@ func TestAnotherCommitOfARivalIsNotConfirmed(t *testing.T) { // P20, case 30
 		}
 		w.pass(time.Minute)
 	}
-	if final := loser.opened()[0].Final; final == nil || final.Commit != blob("elsewhere") || w.people[3].opened()[0].Final == nil {
+	if final := loser.opened()[0].Final; final == nil || final.Commit != commit || w.people[3].opened()[0].Final == nil {
 		t.Fatal("the story is another one")
 	}
-	if n := w.confirmed(loser); n != 0 {
-		t.Error("a commit that GitHub does not hold is confirmed")
-	}
+	return w, loser
 }
