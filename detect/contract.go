@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,7 @@ type promise struct {
 	change  Change
 	verdict Verdict
 	route   bool
+	tail    bool // only the end of its path is known
 	path    string
 	why     []string
 }
@@ -49,7 +51,7 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 	}
 }
 
-// promises lists a party's changes that can concern others: of exported symbols, routes and schemas.
+// promises lists a party's changes that can concern others, the gravest of each exported symbol, route and schema.
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
@@ -72,7 +74,7 @@ func (p *Party) promises() (all []promise) {
 		}
 		out := promise{
 			id: c.Contract.ID, change: c.Change, verdict: c.Verdict,
-			route: c.Contract.Kind == RouteContract, path: c.Contract.Path, why: c.Why,
+			route: c.Contract.Kind == RouteContract, tail: c.Contract.Tail, path: c.Contract.Path, why: c.Why,
 		}
 		if c.Change == Moved && c.From != "" {
 			out.id, out.to = c.From, c.Contract.ID
@@ -82,7 +84,11 @@ func (p *Party) promises() (all []promise) {
 		}
 		all = append(all, out)
 	}
-	return slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	all = slices.DeleteFunc(all, func(p promise) bool { return p.verdict == Compatible && p.change != Body })
+	slices.SortStableFunc(all, func(a, b promise) int {
+		return firstOf(strings.Compare(a.id, b.id), int(b.change)-int(a.change), int(b.verdict)-int(a.verdict), strings.Compare(a.to, b.to))
+	})
+	return slices.CompactFunc(all, func(a, b promise) bool { return a.id == b.id })
 }
 
 // concerns reports whether others can rely on what changed. What a test serves nobody calls, and a route of which no
@@ -127,10 +133,9 @@ type uses struct {
 }
 
 func (p *Party) uses(of promise, across bool) (u uses) {
-	for i := range p.References {
-		ref := &p.References[i]
+	for ref := range p.candidates(of) {
 		c := of.usedBy(ref, across)
-		if c == 0 || p.Rules.ignores(ref.Path, p.Side.Folds) {
+		if c == 0 {
 			continue
 		}
 		u.count++
@@ -147,19 +152,57 @@ func (p *Party) uses(of promise, across bool) (u uses) {
 	return u
 }
 
+// candidates walks the references that can be ones to a promise, in order.
+func (p *Party) candidates(of promise) iter.Seq[*Reference] {
+	return func(yield func(*Reference) bool) {
+		if of.route {
+			for _, ref := range p.requests {
+				if !yield(ref) {
+					return
+				}
+			}
+			return
+		}
+		for _, id := range append([]string{of.id, of.inside}, of.aliases...) {
+			for _, ref := range p.targets[id] {
+				if !yield(ref) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listReferences indexes a party's references, the ignored paths left out.
+func (p *Party) listReferences() {
+	p.targets = map[string][]*Reference{}
+	for i := range p.References {
+		ref := &p.References[i]
+		if p.Rules.ignores(ref.Path, p.Side.Folds) {
+			continue
+		}
+		if ref.Kind == Request {
+			p.requests = append(p.requests, ref)
+		} else if ref.Target != "" {
+			p.targets[ref.Target] = append(p.targets[ref.Target], ref)
+		}
+	}
+}
+
 // usedBy is how surely a reference is one to the promise, 0 when it is not. Repositories know each other's
 // symbols by package alone.
 func (p promise) usedBy(ref *Reference, across bool) Confidence {
 	sure := likelyUse
-	if ref.Sure {
-		sure = sureUse
+	if ref.Sure || ref.Kind == Import && !across {
+		sure = sureUse // the other side shows that what is imported is declared there
 	}
 	switch {
 	case p.route:
-		if ref.Kind != Request || !identifies(ref.Target) || !sameRoute(p.id, ref.Target, ref.Tail) {
+		ends := p.tail && identifies(p.id) && sameRoute(ref.Target, p.id, true)
+		if ref.Kind != Request || !identifies(ref.Target) || !ends && !sameRoute(p.id, ref.Target, ref.Tail) {
 			return 0
 		}
-		if ref.Tail {
+		if ref.Tail || p.tail {
 			return likelyUse
 		}
 		return sure

@@ -175,12 +175,26 @@ func (d *Digest) Normalize() {
 	slices.SortStableFunc(d.References, func(a, b Reference) int {
 		return firstOf(strings.Compare(a.Target, b.Target), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
-	slices.SortStableFunc(d.Claims, func(a, b Claim) int {
-		return firstOf(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Pattern, b.Pattern))
+	slices.SortFunc(d.Claims, compareClaims)
+	d.Claims = slices.CompactFunc(d.Claims, func(a, b Claim) bool {
+		return a.Kind == b.Kind && a.Pattern == b.Pattern && a.Exclusive == b.Exclusive
 	})
 	slices.SortStableFunc(d.Upcoming, func(a, b Upcoming) int { return strings.Compare(a.Path, b.Path) })
 	d.Prints = Prints(d.Prints)
 	d.Side.Issues = distinct(d.Side.Issues)
 	d.DependsOn = distinct(d.DependsOn)
 	d.Unreadable = distinct(d.Unreadable)
+}
+
+// compareClaims puts the oldest of equal claims first.
+func compareClaims(a, b Claim) int {
+	exclusive := 0
+	if a.Exclusive != b.Exclusive {
+		exclusive = 1
+		if a.Exclusive {
+			exclusive = -1
+		}
+	}
+	return firstOf(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Pattern, b.Pattern), exclusive,
+		cmp.Compare(a.Since, b.Since), cmp.Compare(a.Covers, b.Covers))
 }

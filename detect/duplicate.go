@@ -76,7 +76,7 @@ func duplicate(p, q *Party, words int) (Finding, bool) {
 // compareWork is everything but the words. Tests, lock files and generated files say nothing about whose work it is.
 func compareWork(p, q *Party) (l likeness) {
 	l.issues = common(p.Side.Issues, q.Side.Issues)
-	newP, newQ := p.newNames(), q.newNames()
+	newP, newQ := p.newNames, q.newNames
 	l.names = common(newP, newQ)
 	l.symbols, l.code = unknownFamily, unknownFamily
 	if len(newP) > 0 && len(newQ) > 0 {
@@ -85,7 +85,7 @@ func compareWork(p, q *Party) (l likeness) {
 	if p.Grammars == q.Grammars && len(p.Prints) >= printsMin && len(q.Prints) >= printsMin {
 		l.code = jaccard(countCommon(p.Prints, q.Prints), len(p.Prints), len(q.Prints))
 	}
-	filesP, filesQ := p.ownFiles(), q.ownFiles()
+	filesP, filesQ := p.ownFiles, q.ownFiles
 	l.files = jaccard(len(common(filesP, filesQ)), len(filesP), len(filesQ))
 	return l
 }
@@ -125,9 +125,9 @@ func (l likeness) score() Confidence {
 	return Confidence(min(100, sum/max(whole, 1)))
 }
 
-// newNames is the names, without their files, of what a party adds, ascending: two people who write the same thing
+// listNewNames is the names, without their files, of what a party adds, ascending: two people who write the same thing
 // rarely choose the same file.
-func (p *Party) newNames() (names []string) {
+func (p *Party) listNewNames() (names []string) {
 	for _, w := range p.works {
 		if w.how == Added && !w.test() {
 			_, name, _ := strings.Cut(nameOf(w.id), "#")
@@ -137,7 +137,7 @@ func (p *Party) newNames() (names []string) {
 	return distinct(names)
 }
 
-func (p *Party) ownFiles() (paths []string) {
+func (p *Party) listOwnFiles() (paths []string) {
 	for _, t := range p.touched {
 		if t.file.Made == ByHand {
 			paths = append(paths, t.path)

@@ -282,7 +282,10 @@ func parseTokens(part string, folded bool) (tokens []token, err error) {
 // Match reports whether the pattern matches a path. A path that is empty, or has an empty segment, is matched by
 // nothing.
 func (g Glob) Match(path string) bool {
-	parts := splitRunes(path)
+	return g.matchParts(splitRunes(path))
+}
+
+func (g Glob) matchParts(parts [][]rune) bool {
 	return parts != nil && slices.ContainsFunc(g.ways, func(w way) bool { return w.match(parts) })
 }
 

@@ -103,7 +103,7 @@ func (m *meeting) editedAndClaimed(s *shared, editor, claimer *Party) {
 			continue
 		}
 		for _, t := range editor.touches(m.folds) {
-			if !c.match(t.path, m.folds) || m.settled(t, claimer) {
+			if !c.matches(t, m.folds) || m.settled(t, claimer) {
 				continue
 			}
 			how := editedAndCovered
@@ -157,6 +157,7 @@ func jointClaim(x, y claim) (string, Confidence) {
 
 // exclusive finds edits that are about to happen where the other side holds an exclusive claim.
 func (m *meeting) exclusive(holder, other *Party) {
+	var held []string
 	for _, c := range holder.claims {
 		if c.Kind != PathClaim || !c.Exclusive {
 			continue
@@ -170,9 +171,11 @@ func (m *meeting) exclusive(holder, other *Party) {
 			m.doubt(PathOverlap, fmt.Sprintf("it is not known how many files the exclusive claim on %s covers", c.Pattern), holder.Side.Ref, other.Side.Ref)
 		default:
 			m.addExclusive(holder, other, c.Pattern, paths, Declared)
+			held = append(held, paths...)
 		}
 	}
-	for _, path := range m.upcoming(other, func(path string) bool { return m.touchedFirst(holder, other, path) }) {
+	first := func(path string) bool { return !slices.Contains(held, path) && m.touchedFirst(holder, other, path) }
+	for _, path := range m.upcoming(other, first) {
 		m.addExclusive(holder, other, path, []string{path}, Observed)
 	}
 }
@@ -222,7 +225,7 @@ func (p *Party) since(path string, folds bool) (uint64, bool) {
 func (m *meeting) addExclusive(holder, other *Party, pattern string, paths []string, e Evidence) {
 	m.add(m.rules.judge(Finding{
 		Kind: PathOverlap, Confidence: bothEdited, Evidence: e, Exclusive: true,
-		Sides: []string{holder.Side.Ref, other.Side.Ref}, About: paths,
+		Sides: []string{holder.Side.Ref, other.Side.Ref}, About: distinct(append([]string{pattern}, paths...)),
 		Sentence: fmt.Sprintf("%s holds an exclusive claim on %s covering %s; %s is about to edit it.",
 			holder.Side.Label(), pattern, list(paths), other.Side.Label()),
 		Suggestion: fmt.Sprintf("Wait until %s is done or releases the claim, or ask for it via message_send to %s.", holder.Side.Ref, holder.Side.Ref),

@@ -38,6 +38,14 @@ func (p pattern) match(path string, folds bool) bool {
 	return p.plain.Match(path)
 }
 
+// matches is as match, for a touch whose key is folded if folds says so.
+func (p pattern) matches(t touch, folds bool) bool {
+	if folds {
+		return p.folded.matchParts(t.parts)
+	}
+	return p.plain.matchParts(t.parts)
+}
+
 func (p pattern) overlaps(q pattern, folds bool) bool {
 	if folds {
 		return Overlaps(p.folded, q.folded)
@@ -145,15 +153,23 @@ type Party struct {
 	works    []work // on symbols, by id
 	promised []promise
 	files    map[string]*File
+	targets  map[string][]*Reference
+	at       map[string]int    // where the works on a symbol start
+	index    fileIndex         // of all files that are not ignored
+	words    map[string]uint64 // of the task
+	requests []*Reference      // those over HTTP
+	newNames []string          // of what it adds
+	ownFiles []string          // those made by hand
 	doubts   []Doubt
 	Rules    *Rules
 }
 
 // touch is one path that a file has or had.
 type touch struct {
-	key  string // the path as it is compared
-	path string
-	file *File
+	key   string // the path as it is compared
+	path  string
+	file  *File
+	parts [][]rune // of key
 }
 
 type claim struct {
@@ -169,8 +185,9 @@ func (r *Rules) Party(d *Digest) *Party {
 		p.files[f.Path] = f
 		for _, path := range f.paths() {
 			if !r.ignores(path, d.Side.Folds) {
-				p.touched = append(p.touched, touch{path, path, f})
-				p.folded = append(p.folded, touch{Fold(path), path, f})
+				folded := Fold(path)
+				p.touched = append(p.touched, touch{path, path, f, splitRunes(path)})
+				p.folded = append(p.folded, touch{folded, path, f, splitRunes(folded)})
 			}
 		}
 	}
@@ -192,6 +209,10 @@ func (r *Rules) Party(d *Digest) *Party {
 	}
 	p.listWorks()
 	p.promised = p.promises()
+	p.listReferences()
+	p.words = wordCounts(d.Side.Task)
+	p.index = newFileIndex(p.pick(d.Files))
+	p.newNames, p.ownFiles = p.listNewNames(), p.listOwnFiles()
 	return p
 }
 

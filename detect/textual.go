@@ -85,23 +85,47 @@ func (m *meeting) textualMerge() {
 }
 
 // comparable is the changes of both sides since one commit, the ignored paths left out.
-func (m *meeting) comparable() (a, b []*File, known bool) {
+func (m *meeting) comparable() (a, b fileIndex, known bool) {
 	filesA, filesB := m.with.FilesA, m.with.FilesB
-	if filesA == nil && filesB == nil {
-		if m.with.Base == "" || m.a.Base != m.with.Base || m.b.Base != m.with.Base {
-			return nil, nil, false
-		}
-		filesA, filesB = m.a.Files, m.b.Files
+	if filesA != nil || filesB != nil {
+		return newFileIndex(m.a.pick(filesA)), newFileIndex(m.b.pick(filesB)), true
 	}
-	pick := func(p *Party, files []File) (kept []*File) {
-		for i := range files {
-			if !p.Rules.ignores(files[i].Path, p.Side.Folds) {
-				kept = append(kept, &files[i])
-			}
+	known = m.with.Base != "" && m.a.Base == m.with.Base && m.b.Base == m.with.Base
+	return m.a.index, m.b.index, known
+}
+
+// pick leaves the ignored paths out.
+func (p *Party) pick(files []File) (kept []*File) {
+	for i := range files {
+		if !p.Rules.ignores(files[i].Path, p.Side.Folds) {
+			kept = append(kept, &files[i])
 		}
-		return kept
 	}
-	return pick(m.a, filesA), pick(m.b, filesB), true
+	return kept
+}
+
+// fileIndex is changed files by the path that they had, and by the one that they have.
+type fileIndex struct {
+	files        []*File
+	byOld, byNew map[string]*File
+	put          []*File // added or renamed, by path
+}
+
+func newFileIndex(files []*File) fileIndex {
+	x := fileIndex{files: files, byOld: map[string]*File{}, byNew: map[string]*File{}}
+	for _, f := range files {
+		if old := f.Old(); old != "" {
+			x.byOld[old] = f
+		}
+		if f.Op != Delete {
+			x.byNew[f.Path] = f
+		}
+		if f.Op == Add || f.Op == Rename {
+			x.put = append(x.put, f)
+		}
+	}
+	slices.SortFunc(x.put, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
+	return x
 }
 
 // Old is the path of the content that the file had at Base, "" when it had none.
@@ -125,33 +149,25 @@ func Textual(a, b []File) (paths []string) {
 		return all
 	}
 	m := &meeting{a: &Party{Digest: &Digest{}}, b: &Party{Digest: &Digest{}}}
-	for _, c := range m.clashes(pointers(a), pointers(b)) {
+	for _, c := range m.clashes(newFileIndex(pointers(a)), newFileIndex(pointers(b))) {
 		paths = append(paths, c.path)
 	}
 	return distinct(paths)
 }
 
-func (m *meeting) clashes(as, bs []*File) (all []clash) {
-	byOld, byNew := map[string]*File{}, map[string]*File{}
-	for _, g := range bs {
-		if old := g.Old(); old != "" {
-			byOld[old] = g
-		}
-		if g.Op != Delete {
-			byNew[g.Path] = g
-		}
-	}
-	for _, f := range as {
-		g := byOld[f.Old()]
+func (m *meeting) clashes(as, bs fileIndex) (all []clash) {
+	for _, f := range as.files {
+		g := bs.byOld[f.Old()]
 		if what := clashOf(f, g); g != nil && what != "" {
 			all = append(all, m.clash(f.Path, what, f, g))
 			continue
 		}
-		if h := byNew[f.Path]; h != nil && h != g && f.Op != Delete && (f.Blob != h.Blob || f.Mode != h.Mode) {
+		if h := bs.byNew[f.Path]; h != nil && h != g && f.Op != Delete && (f.Blob != h.Blob || f.Mode != h.Mode) {
 			all = append(all, m.clash(f.Path, "both sides put a file there", f, h))
 		}
 	}
-	return append(all, m.directories(as, bs)...)
+	all = append(all, under(as, bs)...)
+	return append(all, under(bs, as)...)
 }
 
 func (m *meeting) clash(path, what string, f, g *File) clash {
@@ -207,33 +223,28 @@ func lines(start, end uint32) string {
 	return fmt.Sprintf("lines %d to %d", start+1, end)
 }
 
-// directories finds a file on one side where the other has a directory.
-func (m *meeting) directories(as, bs []*File) (all []clash) {
-	under := func(files, others []*File) {
-		files = slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Op == Delete || f.Op == Modify })
-		others = slices.DeleteFunc(slices.Clone(others), func(f *File) bool { return f.Op == Delete || f.Op == Modify })
-		slices.SortFunc(others, func(a, b *File) int { return strings.Compare(a.Path, b.Path) })
-		for _, f := range files {
-			i, _ := slices.BinarySearchFunc(others, f.Path+"/", func(o *File, path string) int { return strings.Compare(o.Path, path) })
-			if i < len(others) && strings.HasPrefix(others[i].Path, f.Path+"/") {
-				all = append(all, clash{path: f.Path, what: "a file on one side, a directory on the other"})
-			}
+// under finds the files of one side where the other has a directory.
+func under(as, bs fileIndex) (all []clash) {
+	for _, f := range as.put {
+		i, _ := slices.BinarySearchFunc(bs.put, f.Path+"/", func(o *File, path string) int { return strings.Compare(o.Path, path) })
+		if i < len(bs.put) && strings.HasPrefix(bs.put[i].Path, f.Path+"/") {
+			all = append(all, clash{path: f.Path, what: "a file on one side, a directory on the other"})
 		}
 	}
-	under(as, bs)
-	under(bs, as)
 	return all
 }
 
 // gitClashes is git's own list. What the files are is taken from the digests.
-func (m *meeting) gitClashes(as, bs []*File) (all []clash) {
-	find := func(p *Party, files []*File, path string) (Made, []Source) {
-		for _, f := range files {
-			if f.Path == path || f.From == path {
-				return f.Made, []Source{p.source(f)}
-			}
+func (m *meeting) gitClashes(as, bs fileIndex) (all []clash) {
+	find := func(p *Party, x fileIndex, path string) (Made, []Source) {
+		f := x.byNew[path]
+		if f == nil {
+			f = x.byOld[path]
 		}
-		return ByHand, nil
+		if f == nil {
+			return ByHand, nil
+		}
+		return f.Made, []Source{p.source(f)}
 	}
 	for _, c := range m.with.Git.Conflicts {
 		madeA, fromA := find(m.a, as, c.Path)
@@ -293,22 +304,19 @@ func (f *Finding) take(all []clash) (names []string) {
 }
 
 // landings finds edits of a file that the other side renamed: git puts them into the file of the new name.
-func (m *meeting) landings(as, bs []*File) {
-	land := func(p, q *Party, movers, editors []*File) {
-		for _, f := range movers {
-			if f.Op != Rename {
+func (m *meeting) landings(as, bs fileIndex) {
+	land := func(p, q *Party, movers, editors fileIndex) {
+		for _, f := range movers.put {
+			g := editors.byOld[f.From]
+			if f.Op != Rename || g == nil || g.Op != Modify {
 				continue
 			}
-			for _, g := range editors {
-				if g.Op == Modify && g.Path == f.From {
-					m.add(m.rules.judge(Finding{
-						Kind: TextualMerge, Confidence: editLandsMoved, Evidence: Inferred,
-						Sides: []string{p.Side.Ref, q.Side.Ref}, About: []string{f.Path}, From: []Source{p.source(f), q.source(g)},
-						Sentence:   fmt.Sprintf("%s renames %s to %s; what %s edits in it lands there without a conflict.", p.Side.Label(), f.From, f.Path, q.Side.Label()),
-						Suggestion: fmt.Sprintf("Look at %s once both sides are merged.", f.Path),
-					}, Info, q.Side.Ref))
-				}
-			}
+			m.add(m.rules.judge(Finding{
+				Kind: TextualMerge, Confidence: editLandsMoved, Evidence: Inferred,
+				Sides: []string{p.Side.Ref, q.Side.Ref}, About: []string{f.Path}, From: []Source{p.source(f), q.source(g)},
+				Sentence:   fmt.Sprintf("%s renames %s to %s; what %s edits in it lands there without a conflict.", p.Side.Label(), f.From, f.Path, q.Side.Label()),
+				Suggestion: fmt.Sprintf("Look at %s once both sides are merged.", f.Path),
+			}, Info, q.Side.Ref))
 		}
 	}
 	land(m.a, m.b, as, bs)

@@ -26,25 +26,23 @@ type weighed struct {
 
 // commonWords say nothing about a task.
 var commonWords = []string{
-	"a", "add", "adds", "all", "an", "and", "are", "as", "at", "be", "by", "change", "chore", "code", "docs", "feat",
+	"a", "add", "adds", "all", "also", "an", "and", "are", "as", "at", "be", "by", "change", "chore", "code", "docs", "feat",
 	"feature", "file", "files", "fix", "fixes", "for", "from", "if", "implement", "in", "into", "is", "it", "its",
-	"make", "merge", "new", "not", "of", "on", "or", "refactor", "remove", "should", "so", "some", "support", "test",
-	"tests", "that", "the", "this", "to", "update", "use", "when", "with",
+	"make", "merge", "more", "new", "not", "of", "on", "one", "or", "refactor", "remove", "should", "so", "some", "support", "test",
+	"tests", "than", "that", "the", "this", "to", "update", "use", "when", "with",
 }
 
 func newCorpus(parties []*Party) corpus {
 	var c corpus
 	seen := map[string]uint64{}
-	counts := make([]map[string]uint64, len(parties))
-	for i, p := range parties {
-		counts[i] = wordCounts(p.Side.Task)
-		for w := range counts[i] {
+	for _, p := range parties {
+		for w := range p.words {
 			seen[w]++
 		}
 	}
-	for i := range parties {
+	for _, p := range parties {
 		var t task
-		for w, n := range counts[i] {
+		for w, n := range p.words {
 			// A word of every task weighs 16; half as common is 16 more.
 			rarity := 16 + log2x16(uint64(len(parties))/seen[w])
 			t.words = append(t.words, weighed{w, rarity * (1 + log2x16(n)/16)})
@@ -107,6 +105,9 @@ func wordCounts(text string) map[string]uint64 {
 
 // stem takes the endings off that the same word has in another sentence.
 func stem(w string) string {
+	if s, ok := strings.CutSuffix(w, "ies"); ok && len(s) >= 3 {
+		return s + "y"
+	}
 	for _, end := range []string{"ing", "ed", "es", "s"} {
 		if s, ok := strings.CutSuffix(w, end); ok && len(s) >= 4 {
 			return strings.TrimSuffix(s, "e")

@@ -36,6 +36,10 @@ func (p *Party) listWorks() {
 		}
 	}
 	slices.SortStableFunc(p.works, func(a, b work) int { return strings.Compare(a.id, b.id) })
+	p.at = map[string]int{}
+	for i := len(p.works) - 1; i >= 0; i-- {
+		p.at[p.works[i].id] = i
+	}
 }
 
 // clean reports whether the file of a change was read from end to end in both versions. A move is also judged by
@@ -67,7 +71,10 @@ func symbolPath(id string) string {
 
 // on is what the party does to a symbol: its changes and its claims.
 func (p *Party) on(id string) []work {
-	i, _ := slices.BinarySearchFunc(p.works, id, func(w work, id string) int { return strings.Compare(w.id, id) })
+	i, ok := p.at[id]
+	if !ok {
+		return nil
+	}
 	j := i
 	for j < len(p.works) && p.works[j].id == id {
 		j++

@@ -54,6 +54,9 @@ func (l Lane) Question() *ledger.Who {
 	return &ledger.Who{Nonce: [16]byte(sum[:16])}
 }
 
+// Questioned reports whether the other end has asked which account this one publishes as.
+func (l Lane) Questioned() bool { return len(l.questions) > 0 }
+
 // Asked reports whether this end has asked.
 func (l Lane) Asked() bool { return len(l.asked) > 0 }
 

@@ -87,12 +87,12 @@ type folding struct {
 func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
 	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
 	f.placeAll(slices.Clone(followed))
-	f.judge()
 	return f
 }
 
-// settle repeats strong removal until nothing changes.
+// settle judges every record, and repeats strong removal until nothing changes.
 func (f *folding) settle() {
+	f.judge()
 	for range len(f.records) + 1 {
 		if !f.voidBesideRevocations() {
 			break

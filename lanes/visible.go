@@ -59,7 +59,6 @@ func SetDigest(records []*ledger.Record) ledger.Digest {
 // every honest author names those that are shown itself ([Roster.Heads]).
 func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
 	f := loose(fleet, records)
-	f.judge()
 	f.settle()
 	return f.roster()
 }

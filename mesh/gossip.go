@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
@@ -19,6 +20,8 @@ const (
 	bufferMax = 4096
 	inboxMax  = 4096
 	batchMax  = 128
+
+	subscriptionsMax = 512 // topics that a peer may name at once: its fleet's, and its lanes'
 )
 
 // joinGossip subscribes to the fleet's topic. Records are signed themselves, so messages are not; a
@@ -28,16 +31,18 @@ func (m *Mesh) joinGossip() error {
 	params := pubsub.DefaultGossipSubParams()
 	params.HeartbeatInterval = m.c.Heartbeat
 	topic := topicOf(m.c.Fleet)
+	may := topics{m}
 	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
-		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
+		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
-		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))...)
+		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
+	m.pubsub = ps
 	if err := ps.RegisterTopicValidator(topic, m.validate, pubsub.WithValidatorInline(true)); err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
@@ -48,6 +53,17 @@ func (m *Mesh) joinGossip() error {
 		return fmt.Errorf("gossip: %w", err)
 	}
 	return nil
+}
+
+// messageID is the hash of a message's bytes; on a lane's topic it covers the topic too, since one record goes to
+// the fleet and through lanes.
+func messageID(msg *pb.Message) string {
+	data := msg.GetData()
+	if topic := msg.GetTopic(); strings.HasPrefix(topic, laneTopics) {
+		data = append([]byte(topic), data...)
+	}
+	s := sha256.Sum256(data)
+	return string(s[:])
 }
 
 // validate judges a message before it is passed on: malformed bytes and bad signatures are refused, and
@@ -64,7 +80,7 @@ func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pu
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
-	if !m.ofFamily(r.Ledger, f) {
+	if !ofFamily(m.c.Book, r.Ledger, f) {
 		return m.reject(RefusedFamily, from)
 	}
 	if err := r.Verify(f); err != nil {
@@ -97,8 +113,8 @@ func (m *Mesh) familyOf(r *ledger.Record) (ledger.Family, bool) {
 
 // ofFamily reports whether records of a family may come into a ledger. One of which nothing but kinds of
 // another version is held takes the first family that is known.
-func (m *Mesh) ofFamily(tid ledger.TID, f ledger.Family) bool {
-	held, ok := m.c.Book.Family(tid)
+func ofFamily(b Book, tid ledger.TID, f ledger.Family) bool {
+	held, ok := b.Family(tid)
 	return !ok || held == ledger.FamilyUnknown || held == f
 }
 
@@ -121,9 +137,11 @@ func (m *Mesh) Publish(r *ledger.Record) error { return m.topic.Publish(m.ctx, r
 
 // readGossip hands records over and never waits for the disk. What does not fit is dropped; catch-up
 // brings it.
-func (m *Mesh) readGossip() {
+func (m *Mesh) readGossip() { m.readTopic(m.sub, ledger.TID{}) }
+
+func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 	for {
-		msg, err := m.sub.Next(m.ctx)
+		msg, err := sub.Next(m.ctx)
 		if err != nil {
 			return
 		}
@@ -136,7 +154,7 @@ func (m *Mesh) readGossip() {
 			continue
 		}
 		select {
-		case m.inbox <- told{r, from}:
+		case m.inbox <- gossiped{r, from, fleet}:
 		default:
 			m.Ask(r.Ledger)
 		}
@@ -146,7 +164,7 @@ func (m *Mesh) readGossip() {
 // storeGossip gives what came to the book, as much at once as waits.
 func (m *Mesh) storeGossip() {
 	for {
-		var batch []told
+		var batch []gossiped
 		select {
 		case r := <-m.inbox:
 			batch = append(batch, r)
@@ -167,27 +185,37 @@ func (m *Mesh) storeGossip() {
 	}
 }
 
-// told is a record and the peer that passed it on.
-type told struct {
+// gossiped is a record, the peer that passed it on and the lane that it came by; zero is the fleet's own topic.
+type gossiped struct {
 	*ledger.Record
 	from ledger.Device
+	lane ledger.TID
 }
 
-// deliver hands a batch over in order, together what is of one family and came from one peer.
-func (m *Mesh) deliver(batch []told) error {
+// deliver hands a batch over in order, together what is of one family and came from one peer by one lane.
+func (m *Mesh) deliver(batch []gossiped) error {
 	for len(batch) > 0 {
-		f, _ := m.familyOf(batch[0].Record)
+		first := batch[0]
+		f, _ := m.familyOf(first.Record)
 		var same []*ledger.Record
 		for _, t := range batch {
-			if g, _ := m.familyOf(t.Record); g != f || t.from != batch[0].from {
+			if g, _ := m.familyOf(t.Record); g != f || t.from != first.from || t.lane != first.lane {
 				break
 			}
 			same = append(same, t.Record)
 		}
-		if err := m.c.Book.Receive(m.ctx, batch[0].from, f, same); err != nil {
+		batch = batch[len(same):]
+		book := m.c.Book
+		if first.lane != (ledger.TID{}) {
+			l := m.laneOf(first.lane)
+			if l == nil { // it was switched off meanwhile
+				continue
+			}
+			book = book.Through(l.now())
+		}
+		if err := book.Receive(m.ctx, first.from, f, same); err != nil {
 			return err
 		}
-		batch = batch[len(same):]
 	}
 	return nil
 }

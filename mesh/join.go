@@ -48,7 +48,7 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 		return Joined{}, err
 	}
 	if code.Kind != ledger.InviteComputer {
-		return Joined{}, fmt.Errorf("%w: it pairs a lane with another developer", ErrOtherKind)
+		return Joined{}, fmt.Errorf("%w: for a lane to another developer", ErrOtherKind)
 	}
 	inviter, err := peerOf(code.Inviter)
 	if err != nil {

@@ -26,8 +26,11 @@ func (g *gate) known(p peer.ID) bool {
 func (g *gate) lane(p peer.ID) (ledger.TID, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
+	if g.allowed[p] {
+		return ledger.TID{}, false
+	}
 	fleet, ok := g.lanes[p]
-	return fleet, ok && !g.allowed[p]
+	return fleet, ok
 }
 
 // setLanes replaces whom the lanes let in, and reports who is let in no more.

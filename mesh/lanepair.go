@@ -56,7 +56,7 @@ func (m *Mesh) AcceptLane(ctx context.Context, text string, o LaneOptions) (Lane
 		return LanePaired{}, err
 	}
 	if code.Kind != ledger.InviteLane {
-		return LanePaired{}, fmt.Errorf("%w: it lets a computer of the same developer join", ErrOtherKind)
+		return LanePaired{}, fmt.Errorf("%w: for a computer of the same developer to join", ErrOtherKind)
 	}
 	inviter, err := peerOf(code.Inviter)
 	if err != nil {

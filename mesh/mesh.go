@@ -19,6 +19,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -40,6 +41,13 @@ type Book interface {
 	From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error)
 	// Family is the family of a ledger that is held.
 	Family(tid ledger.TID) (ledger.Family, bool)
+	// Loose is what is held of another developer's roster, or what a lane may see of this one's: single records
+	// beside the ledgers, whose chains have gaps. Its digest is over the set. False for any other ledger.
+	Loose(tid ledger.TID) ([][]byte, bool)
+	// Through is the part of the ledgers that may pass through a lane in either direction, by its grant; of all
+	// others the part knows nothing. Without a grant it is nothing. It is listed heads first whose chains begin
+	// with an open, and what it may not take it drops, without an error.
+	Through(g lanes.Grant) Book
 }
 
 // Peer is a member and where it was last reached.
@@ -58,7 +66,7 @@ type Config struct {
 	Inc      ledger.Incarnation
 	Listen   []string // multiaddresses
 	Book     Book
-	Peers    func() []Peer // the other members
+	Peers    func() []Peer // the other members, and the computers of lanes
 	// Open lists the threads that are not closed: catch-up brings them first. It is called from several
 	// goroutines; nil is none.
 	Open func() []ledger.TID
@@ -71,10 +79,10 @@ type Config struct {
 	Heartbeat   time.Duration // of gossip; 0 is a second
 	SyncEvery   time.Duration // mean time between two catch-ups without news; 0 is a minute
 	HostOptions HostOptions
-	Reach       Reach  // beyond the addresses that are known; HostOptions leaves it out
-	Version     string // of the program, as other computers see it
 	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
 	GossipRate int
+	Reach      Reach  // beyond the addresses that are known; HostOptions leaves it out
+	Version    string // of the program, as other computers see it
 }
 
 // EventKind says what happened.
@@ -89,6 +97,8 @@ const (
 	// TwoIncarnations says that two processes run with the peer's key at once.
 	TwoIncarnations
 	PeerMoved // it listens elsewhere now
+	// LaneExcess says that another developer brought more than their lane may.
+	LaneExcess
 )
 
 // clockOffMax is how far a peer's clock may be off before it is told.
@@ -100,7 +110,9 @@ type Event struct {
 	Device   ledger.Device
 	Addrs    []string // PeerUp and PeerMoved: where it listens
 	Clean    bool
-	Received int // Synced: records that it brought
+	Received int          // Synced: records that it brought
+	Lane     ledger.TID   // the other developer's fleet, if the computer is one of theirs
+	Excess   lanes.Excess // LaneExcess: of what
 }
 
 // eventsMax bounds what waits for the reader of events; the oldest is dropped, since each only says "look".
@@ -117,16 +129,19 @@ type Mesh struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	inbox   chan told
+	inbox   chan gossiped
+	pubsub  *pubsub.PubSub
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
 	reserve chan struct{}
 	refused Counters
+	rates   rates
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
 	began   time.Time
-	rates   rates
+
+	laneWork sync.Mutex // one change of the lanes at a time
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
@@ -138,6 +153,7 @@ type Mesh struct {
 	sessions  map[ledger.Device]*session
 	answers   map[ledger.Device]int // exchanges that each peer began and that run
 	asked     map[ledger.TID]bool
+	lanes     map[ledger.TID]*lane // by the other developer's fleet
 	askTimer  *time.Timer
 	invite    *Invitation
 	last      *Invitation // ended, and latecomers may still come in
@@ -152,6 +168,7 @@ type Mesh struct {
 // PeerStatus is what is known of a connection.
 type PeerStatus struct {
 	Device    ledger.Device
+	Lane      ledger.TID // the other developer's fleet, if it is one of their computers
 	Connected bool
 	Transport string // "quic", "tcp", "websocket" or "memory"
 	Path      string // one of the Path constants
@@ -178,10 +195,10 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	m := &Mesh{
-		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan told, inboxMax),
+		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan gossiped, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
-		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
+		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
 		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -194,10 +211,10 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	if err := m.joinGossip(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	m.host.SetStreamHandler(syncProtocol, m.members(m.answerSync))
+	m.host.SetStreamHandler(syncProtocol, m.orLanes(m.answerSync))
 	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
 	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
-	m.host.SetStreamHandler(whereProtocol, m.members(m.answerWhere))
+	m.host.SetStreamHandler(whereProtocol, m.orLanes(m.answerWhere))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
 	m.host.SetStreamHandler(pingProtocol, m.members(m.answerPing))
 	m.host.Network().Notify(&network.NotifyBundle{
@@ -349,6 +366,9 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 	return func(s network.Stream) {
 		d, ok := deviceOf(s.Conn().RemotePeer())
 		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
+			if m.refuseLane(s) {
+				return
+			}
 			m.refused.Count(RefusedStranger)
 			_ = s.Reset()
 			return

@@ -25,7 +25,7 @@ const (
 func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
-	if !ok || !m.gate.member(p) {
+	if !ok || !m.gate.known(p) {
 		if m.gate.relay(p) {
 			return
 		}
@@ -50,6 +50,7 @@ func (m *Mesh) connected(conn network.Conn) {
 		s.Since = m.c.Wall()
 	}
 	s.Connected = true
+	s.Lane, _ = m.gate.lane(p)
 	if conn.Stat().Direction == network.DirInbound {
 		s.LastSeen = m.c.Wall()
 	}
@@ -259,7 +260,7 @@ func (m *Mesh) keepDialling() {
 func (m *Mesh) dialAll() {
 	for _, p := range m.c.Peers() {
 		id, err := peerOf(p.Device)
-		if err != nil || !m.gate.member(id) || m.host.Network().Connectedness(id) == network.Connected {
+		if err != nil || !m.gate.known(id) || m.host.Network().Connectedness(id) == network.Connected {
 			continue
 		}
 		addrs := m.addressesOf(p)

@@ -15,11 +15,17 @@ const (
 
 // sendRecords sends what the peer lacks of one ledger, chain by chain, in order.
 func (x *exchange) sendRecords(h *ledger.Have) error {
-	heads, err := x.m.c.Book.Heads(h.Ledger)
+	if buried, err := x.sendTomb(h.Ledger); buried || err != nil {
+		return err
+	}
+	if loose, ok := x.book.Loose(h.Ledger); ok && x.shown(h.Ledger) {
+		return x.sendLoose(h.Ledger, loose)
+	}
+	heads, err := x.book.Heads(h.Ledger)
 	if err != nil || !x.shown(h.Ledger) {
 		return err
 	}
-	family, ok := x.m.c.Book.Family(h.Ledger)
+	family, ok := x.book.Family(h.Ledger)
 	if !ok || family == ledger.FamilyUnknown { // nobody could verify it
 		return nil
 	}
@@ -30,7 +36,7 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 	out := framing{x: x, f: ledger.Records{Ledger: h.Ledger, Family: family}}
 	for _, head := range heads {
 		for next := there[head.Chain]; next < head.Next; {
-			wires, err := x.m.c.Book.From(h.Ledger, head.Chain, next, pieceMax)
+			wires, err := x.book.From(h.Ledger, head.Chain, next, pieceMax)
 			if err != nil {
 				return err
 			}
@@ -52,6 +58,18 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 	return out.flush()
 }
 
+// sendLoose sends all of a roster of which a lane sees a part: its chains have gaps, so that no length says what
+// is held.
+func (x *exchange) sendLoose(tid ledger.TID, wires [][]byte) error {
+	out := framing{x: x, f: ledger.Records{Ledger: tid, Family: ledger.Roster}}
+	for _, w := range wires {
+		if err := out.add(w); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}
+
 // lengths is up to where the peer holds each chain for certain. A ledger is only asked about when the two
 // differ in it: if every chain is as long there as this side said it is here, the difference is a fork that neither knows of,
 // and the peer needs all. It also needs all of a chain that is known to fork, since its length does not say
@@ -68,7 +86,7 @@ func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chai
 	if len(there) == len(heads) && !slices.ContainsFunc(heads, other) {
 		return nil, nil
 	}
-	contended, err := x.m.c.Book.Contended(h.Ledger)
+	contended, err := x.book.Contended(h.Ledger)
 	for _, c := range contended {
 		delete(there, c)
 	}

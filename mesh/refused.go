@@ -32,6 +32,7 @@ const (
 	RefusedFlood                    // gossip that came faster than it could be looked at
 	RefusedGrafts                   // more changes of gossip's mesh than it has reason for
 	RefusedSlow                     // an exchange that stood still for too long
+	RefusedLane                     // something of another developer that their lane does not grant
 	RefusedResources                // a connection, stream or memory beyond the limits
 	refusals
 )
@@ -40,7 +41,7 @@ var refusalWords = [refusals]string{
 	RefusedStranger: "stranger", RefusedMalformed: "malformed", RefusedSignature: "signature", RefusedFamily: "family",
 	RefusedUnknown: "unknown-author", RefusedRate: "rate", RefusedBusy: "busy", RefusedProtocol: "protocol",
 	RefusedForgotten: "forgotten", RefusedReplay: "replayed", RefusedFlood: "flood", RefusedGrafts: "grafts",
-	RefusedSlow: "slow", RefusedResources: "resources",
+	RefusedSlow: "slow", RefusedLane: "lane", RefusedResources: "resources",
 }
 
 // String is the word under which it is counted in the status and the metrics.

@@ -199,7 +199,7 @@ func (x *exchange) readOverview() (out overview, err error) {
 		return out, err
 	}
 	detail, ok := f.(*ledger.Detail)
-	if !ok || detail.Fleet != x.m.c.Fleet {
+	if !ok || detail.Fleet != x.fleet {
 		return out, fmt.Errorf("%w: want details of the fleet, got %T", errPeer, f)
 	}
 	out.roster = detail.Roster
@@ -241,8 +241,8 @@ func ascending(to *[]ledger.Listing, more []ledger.Listing) bool {
 // of the groups that differ beside that. It returns what it named, and what the peer is known to lack whole.
 func (x *exchange) sendQuestion(theirs *overview) (named map[ledger.TID]bool, whole []*ledger.Have, err error) {
 	named = map[ledger.TID]bool{}
-	if d, _ := x.digestOf(x.m.c.Fleet); d != theirs.roster && theirs.roster != (ledger.Digest{}) {
-		named[x.m.c.Fleet], err = true, x.sendHave(x.m.c.Fleet)
+	if d, _ := x.digestOf(x.fleet); d != theirs.roster && theirs.roster != (ledger.Digest{}) {
+		named[x.fleet], err = true, x.sendHave(x.fleet)
 	}
 	for _, l := range theirs.listed {
 		if d, ok := x.digestOf(l.Ledger); err == nil && !named[l.Ledger] && (!ok || d != l.Digest) {
@@ -316,6 +316,10 @@ func (x *exchange) readQuestion(q *question) error {
 			if err := q.haves.add(f); err != nil {
 				return err
 			}
+		case *ledger.Tomb:
+			if err := x.buryOnce(&q.haves, f); err != nil {
+				return err
+			}
 		case *ledger.Bucket:
 			if q.groups[f.Index] && int(f.Index) != open || f.More && len(f.Entries) == 0 ||
 				!ascending(&q.listed, f.Entries) || len(groupOf(f.Entries, byte(f.Index))) != len(f.Entries) {
@@ -366,10 +370,12 @@ func (x *exchange) sendAll(haves []*ledger.Have) error {
 		switch {
 		case h.Ledger == x.m.c.Fleet:
 			return 0
-		case isOpen:
+		case x.roster(h.Ledger):
 			return 1
+		case isOpen:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	sorted := slices.Clone(haves)
 	slices.SortStableFunc(sorted, func(a, b *ledger.Have) int { return rank(a) - rank(b) })
@@ -379,4 +385,9 @@ func (x *exchange) sendAll(haves []*ledger.Have) error {
 		}
 	}
 	return nil
+}
+
+func (x *exchange) roster(tid ledger.TID) bool {
+	f, _ := x.book.Family(tid)
+	return f == ledger.Roster
 }

@@ -120,14 +120,16 @@ func compare(t *testing.T, leader, answerer *Mesh, want int) compared {
 	var answered error
 	var all sync.WaitGroup
 	all.Go(func() {
-		x := newExchange(answerer, b, leader.c.Identity.Device())
+		x := ofMember(answerer, b, leader.c.Identity.Device())
 		answered = x.answer()
 	})
 	all.Go(func() {
-		leader.c.Book.(*shelf).wait(t, t.Context(), want)
+		if s, ok := leader.c.Book.(*shelf); ok {
+			s.wait(t, t.Context(), want)
+		}
 		out.leads = time.Since(began)
 	})
-	x := newExchange(leader, a, answerer.c.Identity.Device())
+	x := ofMember(leader, a, answerer.c.Identity.Device())
 	err := led(x)
 	all.Wait()
 	if err != nil || answered != nil {
@@ -348,7 +350,7 @@ func TestAnOverviewThatCouldGoOnForEverIsEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := alone(newShelf())
 			defer m.cancel()
-			x := newExchange(m, &script{in: bytes.NewReader(said(t, append([]ledger.Frame{hello}, frames...)...))}, NewIdentity([32]byte{2}).Device())
+			x := ofMember(m, &script{in: bytes.NewReader(said(t, append([]ledger.Frame{hello}, frames...)...))}, NewIdentity([32]byte{2}).Device())
 
 			if err := led(x); !errors.Is(err, errPeer) {
 				t.Errorf("it waited for more: %v", err)

@@ -55,7 +55,7 @@ func (x *exchange) readLists() ([]ledger.Listing, error) {
 		}
 		switch f := f.(type) {
 		case *ledger.Detail:
-			if !first || f.Fleet != x.m.c.Fleet {
+			if !first || f.Fleet != x.fleet {
 				return nil, fmt.Errorf("%w: details again, or of another fleet", errPeer)
 			}
 		case *ledger.List:

@@ -81,6 +81,7 @@ var joinFaults = []struct {
 	{ledger.ErrNoCode, "type the line that parley invite printed, from P1- to its end"},
 	{ledger.ErrCodeDamaged, "type the line that parley invite printed once more, from P1- to its end"},
 	{ledger.ErrCodeVersion, "update parley on both computers"},
+	{mesh.ErrOtherKind, "run parley invite on the other computer for another code; a lane's code is for parley lane accept"},
 	{mesh.ErrWrongCode, "run parley invite on the other computer for another code"},
 	{mesh.ErrSpentCode, "run parley invite on the other computer for another code; if it was not you, see parley status there"},
 	{mesh.ErrExpired, "run parley invite on the other computer for another code"},

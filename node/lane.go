@@ -100,7 +100,7 @@ func (n *Node) bindLane(ctx context.Context, l mesh.LanePaired) error {
 		if now, ok := n.lanes.of(l.Fleet); err == nil && (!ok || !now.Bound) {
 			err = errors.New("the other side's signature does not count")
 		}
-		return api.Outcome{}, effects, err
+		return api.Outcome{}, append(effects, n.hearLoose(l.Fleet)...), err
 	})
 	return err
 }
@@ -167,7 +167,12 @@ func (v laner) SetTeammates(ctx context.Context, on bool, p presence.Proof) (api
 		if err := n.persons.Check(api.TeammatesAct(on), p); err != nil {
 			return api.Outcome{}, nil, err
 		}
-		return api.Outcome{}, nil, fmt.Errorf("%s: %w", api.Teammates, api.ErrNotNow)
+		word := "off"
+		if on {
+			word = "on"
+		}
+		effects := n.core.SetTeammates(on, n.wall())
+		return api.Outcome{Text: api.Teammates + ": " + word, Next: "parley status"}, effects, nil
 	})
 }
 

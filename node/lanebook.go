@@ -2,7 +2,9 @@ package node
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/parley-mesh/parley/lanes"
@@ -26,8 +28,37 @@ func loosePrefixOf(fleet ledger.TID) []byte { return []byte(loosePrefix + fleet.
 type laneBook struct {
 	refolding sync.Mutex
 
-	mu  sync.RWMutex
-	all []lanes.Lane // in order of their pairing
+	mu    sync.RWMutex
+	all   []lanes.Lane  // in order of their pairing
+	peers lanes.Rosters // theirs, in the same order
+}
+
+func (b *laneBook) rosters() lanes.Rosters {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.peers
+}
+
+// peer reports whether a fleet is another developer's that was paired with.
+func (b *laneBook) peer(fleet ledger.TID) bool {
+	_, ok := b.of(fleet)
+	return ok
+}
+
+// grants are the leaves to send, as the lanes stand.
+func (b *laneBook) grants() (out []lanes.Grant) {
+	for _, l := range b.get() {
+		if g, ok := l.Grant(); ok {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// fleetOf is the other developer whose computer this is or was.
+func (b *laneBook) fleetOf(d ledger.Device) (ledger.TID, bool) {
+	r, ok := b.rosters().Of(d)
+	return r.Fleet, ok
 }
 
 func (b *laneBook) get() []lanes.Lane {
@@ -63,6 +94,7 @@ func (n *Node) refoldLanes() {
 	defer n.lanes.refolding.Unlock()
 	own := n.roster.get()
 	var all []lanes.Lane
+	var peers lanes.Rosters
 	var seen []ledger.TID
 	for _, b := range own.Binds {
 		if slices.Contains(seen, b.Fleet) {
@@ -73,10 +105,12 @@ func (n *Node) refoldLanes() {
 		if err != nil {
 			n.slog.Debug("read a lane", "fleet", b.Fleet.String(), "error", err)
 		}
-		all = append(all, lanes.FoldLane(own, lanes.FoldVisible(b.Fleet, n.loose(b.Fleet)), said))
+		peer := lanes.FoldVisible(b.Fleet, n.loose(b.Fleet))
+		peers = append(peers, peer)
+		all = append(all, lanes.FoldLane(own, peer, said))
 	}
 	n.lanes.mu.Lock()
-	n.lanes.all = all
+	n.lanes.all, n.lanes.peers = all, peers
 	n.lanes.mu.Unlock()
 }
 
@@ -88,6 +122,25 @@ func (n *Node) loose(fleet ledger.TID) (out []*ledger.Record) {
 		}
 	}
 	return out
+}
+
+// allLoose is what is held of every other developer's roster, in the order of their fleets.
+func (n *Node) allLoose() iter.Seq2[ledger.TID, []*ledger.Record] {
+	return func(yield func(ledger.TID, []*ledger.Record) bool) {
+		var fleets []ledger.TID
+		for key := range n.store.Scan([]byte(loosePrefix)) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(string(key), loosePrefix), "/")
+			var fleet ledger.TID
+			if fleet.UnmarshalText([]byte(name)) == nil && !slices.Contains(fleets, fleet) {
+				fleets = append(fleets, fleet)
+			}
+		}
+		for _, fleet := range fleets {
+			if !yield(fleet, n.loose(fleet)) {
+				return
+			}
+		}
+	}
 }
 
 // keepLoose adds to what is held of another developer's roster, durably. It reports whether something was new.

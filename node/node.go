@@ -54,6 +54,9 @@ type Node struct {
 	invites   invitations
 	roster    members
 	lanes     laneBook
+	opens     openBook
+	quotas    quotas
+	accountAt time.Time // when gh was last asked who is signed in
 	inputs    chan core.Input
 	calls     chan call
 	heard     heardSet
@@ -71,6 +74,7 @@ type Node struct {
 	ticked    time.Time     // with the reading of a clock that nobody can set
 	low       bool          // the disk is almost full
 	running   atomic.Int32  // pieces of work beside the loop
+	retained  time.Time     // when it was last looked for what is to be pruned
 	unheard   []ledger.TID  // ledgers that could not be read
 }
 
@@ -152,7 +156,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 		return err
 	}
 	n.mesh.SetMembers(n.core.Roster().Devices())
-	return nil
+	return n.mesh.SetLanes(n.lanes.grants())
 }
 
 // newCore makes a core that knows nothing yet.
@@ -179,11 +183,18 @@ func (n *Node) restore() error {
 	}
 	var heard []core.Heard
 	for _, e := range entries {
+		if e.Pruned {
+			n.core.Forget(e.Listing.Ledger)
+			continue
+		}
 		records, err := n.store.Records(e.Listing.Ledger)
 		if err != nil {
 			return err
 		}
 		heard = append(heard, core.Heard{Ledger: e.Listing.Ledger, Family: e.Family, Records: records})
+	}
+	for fleet, records := range n.allLoose() {
+		heard = append(heard, core.Heard{Ledger: fleet, Family: ledger.Roster, Records: records})
 	}
 	n.core.Restore(values, heard, n.wall())
 	for _, h := range heard {

@@ -49,7 +49,7 @@ func (v viewer) status(peers []mesh.PeerStatus) api.Status {
 	for i, r := range v.core.Repos() {
 		out.Repositories = append(out.Repositories, v.repository(r, v.cfg.Repositories[i]))
 	}
-	out.Lanes = v.lanes(peers)
+	out.Lanes, out.Teammates = v.lanes(peers), v.core.Teammates()
 	for _, t := range v.core.Conversations() {
 		if t.State.Phase != thread.Closed {
 			out.ThreadsOpen++

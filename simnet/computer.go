@@ -16,13 +16,17 @@ import (
 
 // computer is one machine: a real core, what its disk holds, its checkout, and what can befall it.
 type computer struct {
-	w      *World
-	number int
-	name   string
-	key    ed25519.PrivateKey
-	dev    ledger.Device
-	fleet  ledger.TID
-	lane   bool // belongs to another developer
+	w        *World
+	number   int
+	name     string
+	key      ed25519.PrivateKey
+	dev      ledger.Device
+	fleet    ledger.TID
+	lane     bool            // belongs to another developer
+	user     uint64          // the account that its gh is signed in as
+	signedIn time.Duration   // when it was signed in last
+	users    []uint64        // every account that it was signed in as
+	near     []ledger.Device // computers of others that are connected now
 
 	shelf
 	backup *shelf
@@ -58,8 +62,7 @@ type computer struct {
 	denials  []denial // pushes that GitHub refused here
 	paused   bool     // a person has paused its master sync
 
-	rosterSum  uint64 // of the roster's records that the core has folded
-	rosterHeld []*ledger.Record
+	rosterSum uint64 // of the rosters' visible records that the core has folded
 }
 
 // tailed is a stored record that a power cut may undo.
@@ -104,7 +107,7 @@ func (c *computer) boot() {
 		}
 	}
 	c.core = core.New(core.Config{
-		Device: c.dev, Fleet: c.fleet, Slugs: []string{slug}, Desk: true, Timers: w.timers(), Every: core.Ordinary(),
+		Device: c.dev, Fleet: c.fleet, Slugs: []string{slug}, Desk: true, Timers: w.timers(), Every: w.every(),
 	})
 	var heard []core.Heard
 	for _, b := range c.books {
@@ -123,6 +126,7 @@ func (c *computer) boot() {
 	for _, b := range c.books {
 		c.folded(b)
 	}
+	c.join()
 	c.give(core.Repository{Slug: slug, Host: host, ID: repoID, Base: master}, false)
 	w.after(w.jitter(20*time.Second), c, c.syncRound)
 }
@@ -283,8 +287,8 @@ func (c *computer) hear(tid ledger.TID) {
 
 // folded notes for the checks that a ledger was folded.
 func (c *computer) folded(b *book) {
-	if b.tid == c.fleet {
-		c.rosterSum, c.rosterHeld = b.toldSum, b.told
+	if b.family == ledger.Roster {
+		c.sumRosters()
 	}
 	if b.family != ledger.Conversation {
 		return

@@ -23,7 +23,8 @@ type book struct {
 	sum     uint64           // of the stored records, whatever their order
 	told    []*ledger.Record // what the core was last told
 	toldSum uint64
-	checked int // records that the last check has seen
+	loose   bool // another fleet's roster: single records, whose chains have gaps
+	checked int  // records that the last check has seen
 }
 
 // tell is what a core is told of the ledger.
@@ -60,6 +61,10 @@ func (b *book) setHead(h ledger.Head) {
 func (b *book) add(r *ledger.Record, bounded bool) bool {
 	if b.have[r.ID] {
 		return false
+	}
+	if b.loose {
+		b.store(r)
+		return true
 	}
 	h := b.head(r.Chain())
 	switch {
@@ -110,7 +115,7 @@ func (b *book) drain() {
 // cut forgets all but the first n records, as a disk does that lost its tail.
 func (b *book) cut(n int) {
 	records := b.records[:n]
-	*b = book{tid: b.tid, family: b.family, have: map[ledger.ID]bool{}, checked: min(b.checked, n), told: b.told, toldSum: b.toldSum}
+	*b = book{tid: b.tid, family: b.family, have: map[ledger.ID]bool{}, checked: min(b.checked, n), told: b.told, toldSum: b.toldSum, loose: b.loose}
 	for _, r := range records {
 		if h := b.head(r.Chain()); h.Extends(r) {
 			b.setHead(h.After(r))

@@ -188,7 +188,7 @@ func (c *comparison) pair(was, is *detect.Symbol) {
 		permuted(was.Signature.Params, is.Signature.Params)
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
-		verdict, why := compatible(languageOf(is.ID), was, is)
+		verdict, why := c.compatible(was, is)
 		c.change(is, "", detect.SignatureChanged, verdict, why...)
 	case signature && c.read(file):
 		c.change(is, "", detect.Body, detect.CannotTell, "the file could not be read without errors")
@@ -214,10 +214,13 @@ func (c *comparison) removed(was *detect.Symbol) {
 func (c *comparison) added(is *detect.Symbol) {
 	container := c.now.symbols[is.Container]
 	verdict, why := detect.Compatible, []string(nil)
-	if container != nil && c.old.symbols[is.Container] != nil && is.Exported {
+	outer := c.old.symbols[is.Container]
+	if container != nil && outer != nil && (is.Exported || container.Kind == detect.Interface && container.Exported) {
 		optional := slices.Contains(is.Signature.Modifiers, "optional") || slices.Contains(is.Signature.Modifiers, "default")
 		switch {
 		case c.sealed(is.Container):
+		case languageOf(is.ID) == "go" && (container.Kind != outer.Kind || !slices.Equal(container.Signature.Bases, outer.Signature.Bases)):
+			verdict, why = detect.CannotTell, []string{"what its type embeds changed too"}
 		case container.Kind == detect.Interface && is.Kind == detect.Method && !optional:
 			verdict, why = detect.Breaking, []string{"method added to an interface that others may implement"}
 		case slices.Contains(is.Signature.Modifiers, "abstract"):

@@ -92,6 +92,28 @@ func refs(t *testing.T, p Project, files map[string]string, in string) (all []st
 	return slices.Compact(all)
 }
 
+func TestPathsThatARepositoryCannotHaveDoNoHarm(t *testing.T) { // C5
+	for _, file := range []string{"/a/b.py", "/b.rs", "../x/y.py", "/", "", "a//b.ts"} {
+		compare(t, Project{}, nil, map[string]string{
+			file + ".py": "from ...x import y\nimport a.b", file + ".rs": "use super::super::super::a;\nuse crate::b;", file + ".ts": "import x from '../../../y'",
+		})
+	}
+}
+
+func TestReexportsInCirclesEnd(t *testing.T) { // C4
+	files := map[string]string{"main.ts": "import { gone } from './m0';\ngone();"}
+	for i := range 20 {
+		var text strings.Builder
+		for k := range 20 {
+			text.WriteString(fmt.Sprintf("export * from './m%d';\n", k))
+		}
+		files[fmt.Sprintf("m%d.ts", i)] = text.String()
+	}
+	if got := refs(t, Project{}, files, "main.ts"); !slices.Equal(got, []string{"1 sym:ts:m0.ts#gone false", "2 sym:ts:m0.ts#gone false"}) {
+		t.Error(got)
+	}
+}
+
 // library are files that those of the cases use.
 var library = map[string]string{
 	"src/billing/refund.ts":           "export function issueRefund() {}\nexport default class Refund {}\nexport const rate = 1",

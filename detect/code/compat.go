@@ -11,6 +11,7 @@ import (
 // judge collects what a change means for those who use a thing.
 type judge struct {
 	language string
+	same     func(from, to string) answer // whether a type can stand for another
 	breaks   bool
 	unsure   bool
 	why      []string
@@ -42,9 +43,20 @@ func (j *judge) by(a answer, why string) {
 	}
 }
 
+// newJudge is a judge that knows types of a language by themselves.
+func newJudge(language string) *judge {
+	return &judge{language: language, same: func(from, to string) answer { return assignable(language, from, to) }}
+}
+
 // compatible says what two versions of a symbol mean for its users.
-func compatible(language string, old, now *detect.Symbol) (detect.Verdict, []string) {
-	j := &judge{language: language}
+func (c *comparison) compatible(old, now *detect.Symbol) (detect.Verdict, []string) {
+	j := newJudge(languageOf(now.ID))
+	if j.language == "go" {
+		j.same = c.sameGo(folder(pathOf(old.ID)), folder(pathOf(now.ID)))
+		if c.aliases(j, old, now); j.why != nil {
+			return j.verdict(), j.why
+		}
+	}
 	if old.Exported && !now.Exported {
 		j.breaking("no longer exported")
 	}
@@ -52,7 +64,7 @@ func compatible(language string, old, now *detect.Symbol) (detect.Verdict, []str
 		j.fine("now exported")
 	}
 	if old.Kind != now.Kind {
-		j.kinds(old.Kind, now.Kind)
+		j.kinds(old, now)
 		return j.verdict(), j.why
 	}
 	before, after := overloads(old), overloads(now)
@@ -63,7 +75,7 @@ func compatible(language string, old, now *detect.Symbol) (detect.Verdict, []str
 	for _, was := range before {
 		best := judge{breaks: true}
 		for _, is := range after {
-			try := judge{language: language}
+			try := judge{language: j.language, same: j.same}
 			try.signature(old.Kind, was, is)
 			if !try.breaks && (best.breaks || best.unsure && !try.unsure) {
 				best = try
@@ -90,10 +102,12 @@ func overloads(s *detect.Symbol) []*detect.Signature {
 	return all
 }
 
-func (j *judge) kinds(old, now detect.SymbolKind) {
-	pair := []detect.SymbolKind{old, now}
+func (j *judge) kinds(old, now *detect.Symbol) {
+	pair := []detect.SymbolKind{old.Kind, now.Kind}
 	slices.Sort(pair)
 	switch {
+	case j.language == "go" && (goComposite(old) || goComposite(now) || now.Kind == detect.Function):
+		j.breaking("is another kind of thing")
 	case slices.Equal(pair, []detect.SymbolKind{detect.Interface, detect.Type}),
 		slices.Equal(pair, []detect.SymbolKind{detect.Class, detect.Enum}),
 		slices.Equal(pair, []detect.SymbolKind{detect.Class, detect.Interface}),
@@ -102,6 +116,12 @@ func (j *judge) kinds(old, now detect.SymbolKind) {
 	default:
 		j.breaking("is another kind of thing")
 	}
+}
+
+// goComposite reports whether a type is surely no interface.
+func goComposite(s *detect.Symbol) bool {
+	return s.Kind == detect.Type && (s.Signature.Result == "struct" || strings.ContainsAny(s.Signature.Result[:min(1, len(s.Signature.Result))], "[*") ||
+		strings.HasPrefix(s.Signature.Result, "map[") || strings.HasPrefix(s.Signature.Result, "func("))
 }
 
 func (j *judge) signature(kind detect.SymbolKind, old, now *detect.Signature) {
@@ -117,7 +137,11 @@ func (j *judge) signature(kind detect.SymbolKind, old, now *detect.Signature) {
 		j.exactParams(old.Params, now.Params)
 	}
 	for _, b := range old.Bases {
-		if !slices.Contains(now.Bases, b) {
+		switch {
+		case slices.Contains(now.Bases, b):
+		case j.language == "go": // its methods may be there by themselves now
+			j.open("no longer embeds " + b)
+		default:
 			j.breaking("no longer extends " + b)
 		}
 	}
@@ -139,14 +163,23 @@ func (j *judge) result(kind detect.SymbolKind, old, now *detect.Signature) {
 	}
 	shown := func(s string) string { return cmp.Or(s, "nothing") }
 	change := "from " + shown(old.Result) + " to " + shown(now.Result)
+	written := j.language == "ts" || j.language == "js" || j.language == "py" || kind != detect.Function && kind != detect.Method
+	switch {
+	case !written && (old.Result == "" || now.Result == ""):
+		j.breaking("result changed " + change)
+		return
+	case j.language == "go" && kind == detect.Type && goWidens(old.Result, now.Result):
+		j.fine("type widened " + change)
+		return
+	}
 	switch kind {
 	case detect.Function, detect.Method:
-		if added(old, now, "async") && assignable(j.language, now.Result, "Promise<"+old.Result+">") == yes {
+		if added(old, now, "async") && j.same(now.Result, "Promise<"+old.Result+">") == yes {
 			return // told already
 		}
-		j.by(assignable(j.language, now.Result, old.Result), "result changed "+change)
+		j.by(j.same(now.Result, old.Result), "result changed "+change)
 	case detect.Field:
-		reads, writes := assignable(j.language, now.Result, old.Result), assignable(j.language, old.Result, now.Result)
+		reads, writes := j.same(now.Result, old.Result), j.same(old.Result, now.Result)
 		if reads == yes && (writes == yes || slices.Contains(now.Modifiers, "readonly")) {
 			j.fine("type changed " + change)
 		} else if reads == no || writes == no {
@@ -157,13 +190,13 @@ func (j *judge) result(kind detect.SymbolKind, old, now *detect.Signature) {
 	case detect.Type:
 		both := every([]string{"r", "w"}, func(side string) answer {
 			if side == "r" {
-				return assignable(j.language, now.Result, old.Result)
+				return j.same(now.Result, old.Result)
 			}
-			return assignable(j.language, old.Result, now.Result)
+			return j.same(old.Result, now.Result)
 		})
 		j.by(both, "type changed "+change)
 	default:
-		j.by(assignable(j.language, now.Result, old.Result), "type changed "+change)
+		j.by(j.same(now.Result, old.Result), "type changed "+change)
 	}
 }
 
@@ -258,7 +291,7 @@ func (j *judge) typeParams(kind detect.SymbolKind, old, now []detect.Param) {
 		case p.Type != old[i].Type && old[i].Type == "":
 			j.breaking("constraint of " + p.Name + " added")
 		case p.Type != old[i].Type:
-			j.by(assignable(j.language, old[i].Type, p.Type), "constraint of "+p.Name+" changed")
+			j.by(j.same(old[i].Type, p.Type), "constraint of "+p.Name+" changed")
 		case old[i].Optional && !p.Optional:
 			j.breaking("type parameter " + p.Name + " lost its default")
 		}

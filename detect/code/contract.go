@@ -23,9 +23,10 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 			r.handled(&units[i], &contract)
 			router := r.routerID(&units[i], contract.Router)
 			contract.Router = ""
-			for _, prefix := range prefixes(mounts, router, linksMax) {
+			for _, at := range places(mounts, router, linksMax) {
 				c := contract
-				whole, names := routePath(joinPath(prefix, path))
+				c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
+				whole, names := routePath(joinPath(at.prefix, path))
 				c.ID = routeID(method, whole)
 				if extra := len(names) - strings.Count(path, "{}"); extra > 0 && extra <= len(names) {
 					c.Params = append(slices.Clone(names[:extra]), c.Params...)
@@ -104,6 +105,9 @@ func (r *resolver) routerID(u *detect.Unit, name string) string {
 // nobody gives it another.
 const ownPrefix = "="
 
+// placesMax bounds at how many places one router is said to hang.
+const placesMax = 64
+
 type mounted struct{ prefix, into string }
 
 // mounts are the places of every router.
@@ -126,29 +130,42 @@ func (r *resolver) mounts(units []detect.Unit) map[string][]mounted {
 			all[router][i].prefix = cmp.Or(all[router][i].prefix, prefix)
 		}
 		if len(all[router]) == 0 {
-			all[router] = []mounted{{prefix: prefix}}
+			all[router] = []mounted{{prefix: prefix, into: router + "="}}
 		}
 	}
 	for router, list := range all {
-		slices.SortFunc(list, func(a, b mounted) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into)) })
+		slices.SortFunc(list, byPlace)
 		all[router] = slices.Compact(list)
 	}
 	return all
 }
 
-// prefixes are those that the routes of a router have in the end. Routers that hang on each other in a circle
-// are followed for a while.
-func prefixes(mounts map[string][]mounted, router string, left int) (all []string) {
+// places are where the routes of a router are served in the end: below a prefix of a router that hangs nowhere.
+// Routers that hang on each other in a circle are followed for a while.
+func places(mounts map[string][]mounted, router string, left int) (all []mounted) {
 	if left == 0 || len(mounts[router]) == 0 {
-		return []string{""}
+		return []mounted{{into: router}}
 	}
 	for _, m := range mounts[router] {
-		for _, outer := range prefixes(mounts, m.into, left/2) {
-			all = append(all, joinPath(outer, m.prefix))
+		for _, outer := range places(mounts, m.into, left/2) {
+			if all = append(all, mounted{joinPath(outer.prefix, m.prefix), outer.into}); len(all) == placesMax {
+				return all
+			}
 		}
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, byPlace)
 	return slices.Compact(all)
+}
+
+func byPlace(a, b mounted) int {
+	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
+}
+
+// handedOn reports whether a router is a function of Go, which gives the router that it makes or is given to
+// somebody who was not seen.
+func (r *resolver) handedOn(router string) bool {
+	s := r.symbols["sym:go:"+router]
+	return s != nil && (s.Kind == detect.Function || s.Kind == detect.Method)
 }
 
 // contracts compares the routes and schemas of two states.
@@ -230,7 +247,7 @@ func binaryHash(h uint64) []byte {
 // contractChange compares two versions of a route or a schema.
 func contractChange(was, is *detect.Contract) (change detect.ContractChange, differs bool) {
 	change = detect.ContractChange{Contract: *is, Change: detect.SignatureChanged}
-	j := &judge{language: languages[dialectOf(is.Path)]}
+	j := newJudge(languages[dialectOf(is.Path)])
 	if was.Inputs != is.Inputs {
 		if was.Kind == detect.SchemaContract {
 			j.schemas(was.Inputs, is.Inputs, "field ", false)
@@ -277,7 +294,7 @@ func (j *judge) parts(was, is string, output bool) {
 // schemas compares two types that are asked for, or given.
 func (j *judge) schemas(was, is, what string, output bool) {
 	if !strings.HasPrefix(was, "{") || !strings.HasPrefix(is, "{") {
-		a, b := assignable(j.language, was, is), assignable(j.language, is, was)
+		a, b := j.same(was, is), j.same(is, was)
 		if output {
 			a = b
 		} else if b == no {
@@ -314,9 +331,9 @@ func (j *judge) retyped(was, is, what string, output bool) {
 		j.schemas(was, is, what+".", output)
 		return
 	}
-	a := assignable(j.language, was, is)
+	a := j.same(was, is)
 	if output {
-		a = assignable(j.language, is, was)
+		a = j.same(is, was)
 	}
 	j.by(a, what+" changed from "+was+" to "+is)
 }

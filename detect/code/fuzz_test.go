@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -99,11 +100,18 @@ func FuzzMaskKeepsOffsets(f *testing.F) {
 }
 
 func TestHostileFilesCostLittle(t *testing.T) { // C5
+	var wide strings.Builder
+	wide.WriteString("import { z } from 'zod';\nconst app = express();\n")
+	for i := range 30 {
+		wide.WriteString(fmt.Sprintf("const v%d = `${v%d}${v%d}${v%d}`;\nexport const s%d = z.object({ a: s%d, b: s%d, c: s%d });\n", i, i+1, i+1, i+1, i, i+1, i+1, i+1))
+	}
 	cases := []struct {
 		name, path string
 		src        []byte
 		want       detect.Quality
 	}{
+		{"wide constants", "a.ts", []byte(wide.String() + "fetch(v0);"), detect.Clean},
+		{"circles", "a.js", []byte("const a = a.create();\na.get('/x');\nconst b = c, c = b;\nfetch(b, c);\nb.use(c);\nb.get('/y', { schema: c }, h);"), detect.Clean},
 		{"100 MB generated", "a.ts", bytes.Repeat([]byte("export const x = 1;\n"), 5<<20), detect.TimedOut},
 		{"100 MB of Go", "a.go", bytes.Repeat([]byte("var x = 1\n"), 10<<20), detect.TimedOut},
 		{"binary", "a.py", append([]byte("x = 1\n"), 0, 1, 2), detect.Failed},
@@ -120,9 +128,9 @@ func TestHostileFilesCostLittle(t *testing.T) { // C5
 }
 
 func TestMinifiedAndOddFilesAreRead(t *testing.T) { // C5
-	minified := strings.Repeat("function a(e,t){for(var n=0;n<e.length;n++)t(e[n],function(e){return a(e,t)})};var b=a;", 4000)
+	minified := strings.Repeat("function a(e,t){for(var n=0;n<e.length;n++)t(e[n],function(e){return a(e,t)})};var b=a;", 1500)
 	u := New(Project{}).Read("dist/app.min.js", []byte(minified))
-	if u.Quality != detect.Clean || len(u.Symbols) != 8000 {
+	if u.Quality != detect.Clean || len(u.Symbols) != 3000 {
 		t.Errorf("minified: quality %v, %d symbols", u.Quality, len(u.Symbols))
 	}
 	for name, text := range sorted(seeds) {

@@ -26,8 +26,9 @@ type goScan struct {
 	ranges  []goRange // of symbols
 	tokens  []goToken
 	imports map[string]string // local names to paths
-	shadow  map[string][]extent
+	shadow  shadows
 	values  map[string][]goValue
+	budget  int // how many more steps the value at hand may take
 }
 
 type goRange struct{ from, to, name token.Pos }
@@ -65,7 +66,7 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 	}
 	g := &goScan{
 		reader: r, unit: u, file: set.File(syntax.FileStart), syntax: syntax, test: testFile(u.Path),
-		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: map[string][]extent{},
+		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: shadows{},
 	}
 	g.scan(content)
 	g.importsOf()
@@ -90,6 +91,10 @@ func (g *goScan) scan(content []byte) {
 		}
 		if literal == "" || tok == token.SEMICOLON {
 			literal = tok.String()
+		}
+		if n := len(g.tokens); n > 0 && (tok == token.RBRACE || tok == token.RPAREN) &&
+			(g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
+			g.tokens = g.tokens[:n-1] // which only the layout asks for
 		}
 		g.tokens = append(g.tokens, goToken{at, literal, tok == token.IDENT})
 	}
@@ -292,8 +297,8 @@ func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 		if d.Tok == token.CONST {
 			sym.Signature.Modifiers = []string{"const"}
 			if i < len(spec.Values) {
-				if lit, ok := spec.Values[i].(*ast.BasicLit); ok {
-					sym.Signature.Result += " = " + lit.Value
+				if value, ok := constant(spec.Values[i]); ok {
+					sym.Signature.Result += " = " + value
 				}
 			}
 		} else if i < len(spec.Values) && len(spec.Values) == len(spec.Names) && spec.Type == nil {
@@ -305,6 +310,32 @@ func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 		}
 		g.declare(node, id, id.Name, sym)
 	}
+}
+
+// constant is the text of a value that is made of literals alone.
+func constant(e ast.Expr) (text string, ok bool) {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		return x.Value, true
+	case *ast.ParenExpr:
+		return constant(x.X)
+	case *ast.UnaryExpr:
+		text, ok = constant(x.X)
+		return x.Op.String() + text, ok
+	case *ast.BinaryExpr:
+		left, ok := constant(x.X)
+		right, also := constant(x.Y)
+		return left + x.Op.String() + right, ok && also
+	case *ast.CallExpr:
+		f, named := x.Fun.(*ast.Ident)
+		if !named || f.Name != "complex" || len(x.Args) != 2 {
+			return "", false
+		}
+		re, ok := constant(x.Args[0])
+		im, also := constant(x.Args[1])
+		return "complex(" + re + "," + im + ")", ok && also
+	}
+	return "", false
 }
 
 // literalType is the type of a value that shows it, "" for others.
@@ -345,11 +376,8 @@ func (g *goScan) hash() {
 	for i := range g.unit.Symbols {
 		sym, r := &g.unit.Symbols[i], g.ranges[i]
 		body, shape := sumStart, sumStart
-		own := map[string]int{}
-		if sym.Kind == detect.Function || sym.Kind == detect.Method {
-			own = g.locals(r)
-		}
-		own[lastName(sym.ID)] = 0
+		own := map[string]int{lastName(sym.ID): 0}
+		calls := sym.Kind == detect.Function || sym.Kind == detect.Method
 		met := 0
 		at, _ := slices.BinarySearchFunc(g.tokens, r.from, func(t goToken, p token.Pos) int { return int(t.at) - int(p) })
 		for inner := i + 1; at < len(g.tokens) && g.tokens[at].at < r.to; at++ {
@@ -361,28 +389,19 @@ func (g *goScan) hash() {
 				continue
 			}
 			body = body.add(t.text)
-			if n, ok := own[t.text]; ok && t.name {
-				if n < 0 {
+			if t.name {
+				n, known := own[t.text]
+				if !known && calls && g.shadow.startIn(t.text, uint32(r.from), uint32(r.to)) {
 					met++
-					n, own[t.text] = met, met
+					n, known, own[t.text] = met, true, met
 				}
-				t.text = "\x01" + strconv.Itoa(n)
+				if known {
+					t.text = "\x01" + strconv.Itoa(n)
+				}
 			}
 			shape = shape.add(t.text)
 		}
 		sym.BodyHash, sym.ShapeHash = uint64(body), uint64(shape)
 		sym.SignatureHash = signatureHash("go", sym)
 	}
-}
-
-// locals are the names that a function declares for itself.
-func (g *goScan) locals(r goRange) map[string]int {
-	from, to := uint32(r.from), uint32(r.to)
-	own := map[string]int{}
-	for name, extents := range g.shadow {
-		if slices.ContainsFunc(extents, func(e extent) bool { return from <= e.start && e.end <= to }) {
-			own[name] = -1
-		}
-	}
-	return own
 }

@@ -150,15 +150,20 @@ func (n typeNames) structure(t *ast.StructType) string {
 
 func (n typeNames) iface(t *ast.InterfaceType) string {
 	var parts []string
+	methods := 0
 	for _, f := range list(t.Methods) {
+		methods += len(f.Names)
 		if m, ok := f.Type.(*ast.FuncType); ok && len(f.Names) > 0 {
 			parts = append(parts, n.function(f.Names[0].Name, m))
 		} else {
 			parts = append(parts, n.text(f.Type))
 		}
 	}
-	if parts == nil {
+	switch {
+	case parts == nil:
 		return "any"
+	case len(parts) == 1 && methods == 0:
+		return parts[0]
 	}
 	slices.Sort(parts)
 	return "interface{" + strings.Join(parts, "; ") + "}"

@@ -62,7 +62,10 @@ var goVerb = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 
 // str is a string before the program runs, with {} for every part that is not known.
 func (g *goScan) str(e ast.Expr, left int) (text string, known bool) {
-	if left == 0 {
+	if left == valuesMax {
+		g.budget = stepsMax
+	}
+	if g.budget--; left <= 0 || g.budget <= 0 {
 		return "{}", false
 	}
 	switch x := e.(type) {

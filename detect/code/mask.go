@@ -11,8 +11,11 @@ var (
 	maskVariance  = regexp.MustCompile(`[<,]\s*(?:const\s+)?((?:in\s+out|in|out))\s+[A-Za-z_$][\w$]*\s*(?:[,>=]|extends\b)`)
 	maskTypeStar  = regexp.MustCompile(`\bexport\s+(type)\s*\*`)
 	maskDefer     = regexp.MustCompile(`\bimport\s+(defer)\s+\*`)
-	maskAccessor  = regexp.MustCompile(`(?m)^\s*(?:(?:public|private|protected|static|override|readonly|declare|abstract|@[\w.]+(?:\(\))?)\s+)*(accessor)\s+[#\w$]`)
+	maskAccessor  = regexp.MustCompile(`(?m)(?:^|[{;}])\s*(?:(?:public|private|protected|static|override|readonly|declare|abstract|@[\w.]+(?:\(\))?)\s+)*(accessor)\s+[#\w$]`)
 	maskWith      = regexp.MustCompile(`\bfrom\s*(?:"[^"\n]*"|'[^'\n]*')\s*(with\s*\{[^}\n]*\})`)
+	maskQuery     = regexp.MustCompile(`[?&][\w.%-]+=[^"'&\s<>]*(&)[\w.%-]+=`)
+	maskText      = regexp.MustCompile(`>[^<>{}&\n]*(&)[^#\w]`)
+	maskMember    = regexp.MustCompile(`(?m)(?:^|[{;}\s])(accessor)\s*[=;(:?!]`)
 	maskLazy      = regexp.MustCompile(`(?m)^[ \t]*(lazy)[ \t]+(?:import|from)\b`)
 	maskTemplate  = regexp.MustCompile(`(?:^|[^\w"'])([tT])[rR]?["']`)
 	maskTypeParam = regexp.MustCompile(`\b(?:class|def|type)\s+\w+\s*\[[^\]\n=]*?(=\s*[\w.]+(?:\[[^\]\n]*\])?)`)
@@ -25,9 +28,10 @@ func mask(d dialect, src []byte) []byte {
 	out := bytes.Clone(src)
 	switch d {
 	case dialectTS, dialectTSX, dialectJS:
-		for _, m := range []*regexp.Regexp{maskVariance, maskTypeStar, maskDefer, maskAccessor, maskWith} {
+		for _, m := range []*regexp.Regexp{maskVariance, maskTypeStar, maskDefer, maskAccessor, maskWith, maskQuery, maskText} {
 			blank(out, m, ' ')
 		}
+		replace(out, maskMember, "accessoR")
 		if d == dialectJS {
 			replace(out, maskUsing, "const")
 		}

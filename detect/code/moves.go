@@ -92,7 +92,7 @@ func lastName(id string) string {
 
 // moved says what a move means: those who import the old name still find it only if the old file passes it on.
 func (c *comparison) moved(was, is *detect.Symbol) {
-	verdict, why := compatible(languageOf(is.ID), was, is)
+	verdict, why := c.compatible(was, is)
 	from, to := pathOf(was.ID), pathOf(is.ID)
 	name := nameOf(was.ID)
 	samePackage := languageOf(is.ID) == "go" && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID)
@@ -115,6 +115,7 @@ func (c *comparison) passedOn(file, language, name, is string) bool {
 	if c.now.units[file] == nil {
 		return false
 	}
+	c.now.visited = map[string]bool{}
 	id, sure := c.now.named(file, language, name, linksMax)
 	return sure && id == is
 }

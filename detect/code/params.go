@@ -54,7 +54,7 @@ func (j *judge) scriptParam(i int, old, now []detect.Param) {
 		j.fine("parameter " + is.Name + " became optional")
 	}
 	if was.Type != is.Type {
-		j.by(assignable(j.language, was.Type, is.Type), "type of parameter "+is.Name+" changed from "+orNone(was.Type)+" to "+orNone(is.Type))
+		j.by(j.same(was.Type, is.Type), "type of parameter "+is.Name+" changed from "+orNone(was.Type)+" to "+orNone(is.Type))
 	}
 }
 
@@ -95,7 +95,7 @@ func (j *judge) exactParams(old, now []detect.Param) {
 		case old[i].Kind != p.Kind:
 			j.breaking("parameter " + orNone(p.Name) + " became or was variadic")
 		case old[i].Type != p.Type:
-			j.breaking("type of parameter " + orNone(p.Name) + " changed from " + old[i].Type + " to " + p.Type)
+			j.by(j.same(old[i].Type, p.Type), "type of parameter "+orNone(p.Name)+" changed from "+old[i].Type+" to "+p.Type)
 		}
 	}
 	for _, p := range old[min(len(old), len(now)):] {
@@ -144,13 +144,18 @@ func (j *judge) pythonParams(old, now []detect.Param) {
 	}
 }
 
+// pythonGone judges a parameter that is no longer named: callers that pass it must be caught by * or **, whichever
+// way they pass it.
 func (j *judge) pythonGone(was detect.Param, star, kwargs bool) {
-	takes := kwargs
-	if was.Kind == detect.PositionalOnly {
+	takes := star && kwargs
+	switch was.Kind {
+	case detect.PositionalOnly:
 		takes = star
+	case detect.KeywordOnly:
+		takes = kwargs
 	}
 	if takes {
-		j.open("parameter " + was.Name + " removed, others are taken")
+		j.fine("parameter " + was.Name + " is among others now")
 	} else {
 		j.breaking("parameter " + was.Name + " removed")
 	}

@@ -94,6 +94,7 @@ func (s *scan) pythonBlock(block int, in holder, exported func(string) bool) {
 }
 
 func (s *scan) pythonFunction(d, whole int, in holder, exported func(string) bool, decorators []string) {
+	s.wantBody(d)
 	name := s.child(d, "name")
 	text := s.text(name)
 	if text == "" {
@@ -143,6 +144,13 @@ func (s *scan) pythonFunction(d, whole int, in holder, exported func(string) boo
 	s.declare(whole, name, sym, qualified)
 }
 
+// wantBody notes an error that the grammar lets pass: a definition without a body.
+func (s *scan) wantBody(d int) {
+	if body := s.child(d, "body"); body < 0 || int(s.nodes[body].next) == body+1 {
+		s.unit.Quality = max(s.unit.Quality, detect.Recovered)
+	}
+}
+
 // hasOverload reports whether the last part of a symbol is one of @overload.
 func (s *scan) hasOverload(i int) bool {
 	nodes := s.known[i].nodes
@@ -161,6 +169,7 @@ func memberPublic(name string) bool {
 }
 
 func (s *scan) pythonClass(d, whole int, in holder, exported func(string) bool, decorators []string) {
+	s.wantBody(d)
 	name := s.child(d, "name")
 	text := s.text(name)
 	if text == "" {
@@ -346,7 +355,7 @@ func splitTop(text string, separator byte) (parts []string) {
 
 // folder is the folder of a path, "" for the root.
 func folder(file string) string {
-	if d := path.Dir(file); d != "." {
+	if d := path.Dir(file); d != "." && d != "/" {
 		return d
 	}
 	return ""

@@ -14,6 +14,7 @@ type resolver struct {
 	units   map[string]*detect.Unit
 	folders map[string][]*detect.Unit
 	symbols map[string]*detect.Symbol
+	visited map[string]bool // what the name at hand was looked for under
 }
 
 func newResolver(p *Project, units []detect.Unit) *resolver {
@@ -46,6 +47,7 @@ func (r *resolver) resolve(from *detect.Unit, to string) (id string, sure bool) 
 	if !ok {
 		return to, true
 	}
+	r.visited = map[string]bool{}
 	at := strings.LastIndexByte(rest, '#')
 	return r.follow(from, rest[:at], rest[at+1:], linksMax)
 }
@@ -77,9 +79,10 @@ func (r *resolver) follow(from *detect.Unit, module, name string, links int) (id
 func (r *resolver) named(file, language, name string, links int) (id string, sure bool) {
 	id = "sym:" + language + ":" + file + "#" + name
 	u := r.units[file]
-	if u == nil || name == "*" || links == 0 {
+	if u == nil || name == "*" || links == 0 || r.visited[id] {
 		return id, u != nil && name == "*"
 	}
+	r.visited[id] = true
 	if r.symbols[id] != nil {
 		return id, true
 	}

@@ -31,6 +31,10 @@ func (s *scan) fetchCall(c, args int) {
 
 // methodIn is the method that options name: the default where they name none, * where they are not known.
 func (s *scan) methodIn(options int, standard string) string {
+	defer s.leave()
+	if !s.enter() {
+		return "*"
+	}
 	switch {
 	case options < 0:
 		return standard
@@ -103,6 +107,10 @@ func (s *scan) clientCall(c, f, args int, method string) {
 
 // client is the base URL of a client of HTTP: known where the file makes it, {} where it comes from elsewhere.
 func (s *scan) client(i int) (base string, sure, ok bool) {
+	defer s.leave()
+	if !s.enter() {
+		return "", false, false
+	}
 	i = s.unwrap(i)
 	name := s.text(i)
 	switch s.kind(i) {

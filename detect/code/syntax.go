@@ -28,6 +28,7 @@ const (
 	limitBase  = 250 * time.Millisecond
 	limitPer   = 20 * time.Millisecond // for every limitChunk of source
 	limitChunk = 100 << 10
+	starved    = 8 // times as long for the second try
 )
 
 // grammar is a language of the binding with its tables, which a walk would otherwise ask for node by node.
@@ -35,6 +36,7 @@ type grammar struct {
 	language *sitter.Language
 	kinds    []string
 	named    []bool
+	leaves   []bool // kinds that have nothing below them, or nothing that matters
 	fields   map[string]uint8
 	names    []string // of fields
 }
@@ -49,10 +51,19 @@ var grammars = map[dialect]func() *grammar{
 	dialectJava: sync.OnceValue(func() *grammar { return newGrammar(java.GetLanguage()) }),
 }
 
+// leafKinds are named kinds that are one token in every grammar.
+var leafKinds = map[string]bool{
+	"identifier": true, "property_identifier": true, "type_identifier": true, "field_identifier": true, "number": true,
+	"shorthand_property_identifier": true, "shorthand_property_identifier_pattern": true, "string_fragment": true,
+	"string_content": true, "escape_sequence": true, "integer": true, "integer_literal": true, "decimal_integer_literal": true,
+	"this": true, "comment": true, "primitive_type": true, "jsx_text": true,
+}
+
 func newGrammar(l *sitter.Language) *grammar {
 	g := &grammar{language: l, fields: map[string]uint8{}, names: []string{""}}
 	for s := range l.SymbolCount() {
 		g.kinds = append(g.kinds, l.SymbolName(sitter.Symbol(s)))
+		g.leaves = append(g.leaves, leafKinds[g.kinds[s]] || l.SymbolType(sitter.Symbol(s)) != sitter.SymbolTypeRegular)
 		g.named = append(g.named, l.SymbolType(sitter.Symbol(s)) == sitter.SymbolTypeRegular)
 	}
 	for i := 1; ; i++ {
@@ -94,7 +105,7 @@ func flatten(g *grammar, parsed *sitter.Tree, src []byte) *tree {
 		case len(open) > depthMax:
 			t.deep = true
 			return t
-		case cursor.GoToFirstChild():
+		case !t.leaf(open[len(open)-1]) && cursor.GoToFirstChild():
 			open = append(open, t.push(cursor, cursor.CurrentNode(), open[len(open)-1]))
 		case cursor.GoToNextSibling():
 			open = t.next(cursor, open)
@@ -113,6 +124,12 @@ func flatten(g *grammar, parsed *sitter.Tree, src []byte) *tree {
 	}
 }
 
+// leaf reports whether a node surely has nothing below it.
+func (t *tree) leaf(i int32) bool {
+	k := t.nodes[i].kind
+	return int(k) < len(t.grammar.leaves) && t.grammar.leaves[k]
+}
+
 // next closes the innermost open node and opens its sibling.
 func (t *tree) next(cursor *sitter.TreeCursor, open []int32) []int32 {
 	last := len(open) - 1
@@ -127,11 +144,16 @@ func (t *tree) next(cursor *sitter.TreeCursor, open []int32) []int32 {
 
 // push appends a node. Offsets are held to the file, whatever a grammar's scanner says.
 func (t *tree) push(cursor *sitter.TreeCursor, from *sitter.Node, parent int32) int32 {
-	start, end := min(int(from.StartByte()), len(t.src)), min(int(from.EndByte()), len(t.src))
-	n := node{start: uint32(start), end: uint32(max(start, end)), parent: parent, kind: uint16(from.Symbol())}
-	if name := cursor.CurrentFieldName(); name != "" {
-		n.field = t.grammar.fields[name]
+	n := node{parent: parent, kind: uint16(from.Symbol())}
+	start := min(int(from.StartByte()), len(t.src))
+	end := t.literalEnd(int(n.kind), start)
+	if end < 0 { // a name, or a token that is not written as it is called
+		end = max(start, min(int(from.EndByte()), len(t.src)))
+		if name := cursor.CurrentFieldName(); name != "" {
+			n.field = t.grammar.fields[name]
+		}
 	}
+	n.start, n.end = uint32(start), uint32(end)
 	if n.kind == kindError {
 		t.errors += int(n.end - n.start)
 	} else if n.start == n.end && t.broken && from.IsMissing() {
@@ -142,4 +164,16 @@ func (t *tree) push(cursor *sitter.TreeCursor, from *sitter.Node, parent int32) 
 	n.next = at + 1
 	t.nodes = append(t.nodes, n)
 	return at
+}
+
+// literalEnd is where a token ends that is written as its kind is called, -1 for all others. It saves two of
+// the calls into C, which are most of what a walk costs.
+func (t *tree) literalEnd(kind, start int) int {
+	if t.broken || kind >= len(t.grammar.named) || t.grammar.named[kind] {
+		return -1
+	}
+	if end := start + len(t.grammar.kinds[kind]); end <= len(t.src) && string(t.src[start:end]) == t.grammar.kinds[kind] {
+		return end
+	}
+	return -1
 }

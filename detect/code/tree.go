@@ -50,7 +50,7 @@ func parse(d dialect, src []byte) (t *tree, why string) {
 	src, marked := unmark(src)
 	limit := limitBase + limitPer*time.Duration(len(src)/limitChunk)
 	if t = parseOnce(g, src, limit); t == nil {
-		t = parseOnce(g, src, 4*limit)
+		t = parseOnce(g, src, starved*limit)
 	}
 	if t == nil {
 		return nil, tooSlow
@@ -75,6 +75,7 @@ func mendOnce(d dialect, t *tree, limit time.Duration) *tree {
 	if again == nil || again.deep || again.errors >= t.errors {
 		return t
 	}
+	again.src = t.src // what was covered still counts
 	return again
 }
 

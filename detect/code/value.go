@@ -7,15 +7,21 @@ import (
 
 var percentVerb = regexp.MustCompile(`%[-+0-9.]*[sdrqvx]`)
 
-// valuesMax bounds how many constants are looked through for one value.
-const valuesMax = 12
+// What looking through constants for one value may take: how many one behind the other, and in all.
+const (
+	valuesMax = 12
+	stepsMax  = 2000
+)
 
 // text of a value before the program runs, with {} for every part that is not known. Known says that something
 // of it is.
-func (s *scan) str(i int) (text string, known bool) { return s.strIn(i, valuesMax) }
+func (s *scan) str(i int) (text string, known bool) {
+	s.budget = stepsMax
+	return s.strIn(i, valuesMax)
+}
 
 func (s *scan) strIn(i, left int) (text string, known bool) {
-	if i < 0 || left == 0 {
+	if i < 0 || left <= 0 || !s.step() {
 		return "{}", false
 	}
 	switch s.kind(i) {

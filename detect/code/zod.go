@@ -20,6 +20,7 @@ func (s *scan) zodContracts() {
 		if !s.isZod(value, valuesMax) {
 			continue
 		}
+		s.budget = stepsMax
 		text, optional := s.zod(value, valuesMax)
 		if optional {
 			text += " | undefined"
@@ -73,7 +74,12 @@ func zodModule(m string) bool {
 
 // schemaText is the normal form of a schema of any kind.
 func (s *scan) schemaText(i int) string {
+	defer s.leave()
+	if !s.enter() {
+		return "?"
+	}
 	if s.isZod(i, valuesMax) {
+		s.budget = stepsMax
 		text, _ := s.zod(i, valuesMax)
 		return text
 	}
@@ -91,7 +97,7 @@ func (s *scan) schemaText(i int) string {
 // zod is the type that a schema takes, in the normal form of TypeScript's types. Optional says that the value
 // may be left out.
 func (s *scan) zod(i, left int) (text string, optional bool) {
-	if left == 0 || i < 0 {
+	if left <= 0 || i < 0 || !s.step() {
 		return "?", false
 	}
 	switch s.kind(i) {

@@ -48,6 +48,7 @@ type Pair struct {
 	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
 	// once, as that side's.
 	Stale bool `json:"stale,omitempty"`
+	tried bool // git was asked
 }
 
 var outcomes = map[detect.Outcome]string{detect.Merges: "clean", detect.Conflicts: "conflict", detect.Unknown: "unknown"}
@@ -135,6 +136,7 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		found := detect.Meet(a, b, p.with)
 		report.Add(found)
 		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		view.tried = p.tree != "" || p.git.Why != ""
 		view.Stale = p.git.Outcome == detect.Conflicts && p.with.Git.Outcome != detect.Conflicts
 		if len(found.Findings) > 0 {
 			view.Severity = found.Findings[0].Severity.String()
@@ -160,8 +162,10 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		for i := -1; i < j; i++ {
 			p := pair{i: i, j: j, base: r.graph.meet(head(i), head(j))}
 			p.with.Base = p.base.commit
-			if p.base.commit != "" {
-				spans = append(spans, span{p.base.commit, head(i)}, span{p.base.commit, head(j)})
+			for _, side := range []int{i, j} {
+				if p.base.commit != "" && !result.own(side, p.base.commit) {
+					spans = append(spans, span{p.base.commit, head(side)})
+				}
 			}
 			pairs = append(pairs, p)
 		}
@@ -170,6 +174,11 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 	changed, err := r.changes(ctx, withoutRenames, slices.Compact(spans))
 	if err != nil {
 		return nil, err
+	}
+	for _, d := range result.digests {
+		if len(d.Unreadable) == 0 {
+			changed[span{d.Base, d.Head}] = renamesApart(d.Files)
+		}
 	}
 	var ask []*pair
 	for k := range pairs {
@@ -194,7 +203,7 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		pairs[k].git = *pairs[k].with.Git
 	}
 	leaveOutStale(result, pairs)
-	return pairs, nil
+	return pairs, r.declarations(ctx, ask)
 }
 
 // leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side
@@ -235,11 +244,14 @@ func leaveOutStale(result *Result, pairs []pair) {
 // withOwn is a side's changes since the pair's base: its own digest's, with renames and what else is known of the
 // files, where that is the same base.
 func (r *Repo) withOwn(result *Result, i int, base string, files []detect.File) []detect.File {
-	if i >= 0 && result.digests[i].Base == base {
+	if result.own(i, base) {
 		return result.digests[i].Files
 	}
 	return files
 }
+
+// own reports whether a side's digest is counted from that base.
+func (r *Result) own(i int, base string) bool { return i >= 0 && r.digests[i].Base == base }
 
 // mergesPerRun bounds how much git says at once.
 const mergesPerRun = 200

@@ -219,12 +219,11 @@ func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) error 
 		if err != nil {
 			return err
 		}
-		f := strings.Fields(head)
-		if len(f) != 3 {
+		if strings.HasSuffix(head, " missing\n") || strings.HasSuffix(head, " ambiguous\n") {
 			each(id, nil)
 			continue
 		}
-		size, err := strconv.ParseInt(f[2], 10, 64)
+		size, err := strconv.ParseInt(strings.TrimSpace(head[strings.LastIndexByte(head, ' ')+1:]), 10, 64)
 		if err != nil {
 			return err
 		}

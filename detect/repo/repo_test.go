@@ -15,14 +15,14 @@ import (
 
 // shop is a repository that a test builds.
 type shop struct {
-	*testing.T
+	testing.TB
 	dir string
 	now int
 }
 
-func newShop(t *testing.T) *shop {
+func newShop(t testing.TB) *shop {
 	t.Helper()
-	s := &shop{T: t, dir: t.TempDir()}
+	s := &shop{TB: t, dir: t.TempDir()}
 	s.git("init", "-q", "-b", "main")
 	return s
 }
@@ -251,7 +251,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	s.branch("main", "", "a", numbered(9, nil))
 	s.branch("one", "main", "a", numbered(9, map[int]string{5: "one"}))
 	s.branch("two", "main", "a", numbered(9, map[int]string{5: "two"}))
-	shallow := &shop{T: t, dir: t.TempDir()}
+	shallow := &shop{TB: t, dir: t.TempDir()}
 	shallow.git("clone", "-q", "--depth", "1", "--no-single-branch", "file://"+s.dir, ".")
 	shallow.git("branch", "one", "origin/one")
 	r := shallow.check(Options{Which: Which{Names: []string{"one", "origin/two"}}})
@@ -270,4 +270,38 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 			t.Errorf("%+v, want %s", p, want)
 		}
 	}
+}
+
+// lines is the least that a reader can know: every line "func NAME" declares it.
+type lines struct{}
+
+func (lines) Grammars() string { return "lines" }
+
+func (lines) Read(path string, content []byte) detect.Unit {
+	u := detect.Unit{Path: path, Language: "lines", Quality: detect.Clean}
+	for line := range strings.Lines(string(content)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "func "); ok {
+			u.Symbols = append(u.Symbols, detect.Symbol{ID: "sym:lines:" + path + "#" + name})
+		}
+	}
+	return u
+}
+
+func (lines) Compare(_, _ []detect.Unit) detect.Delta { return detect.Delta{} }
+
+func TestADeclarationThatACleanMergeDoublesIsFound(t *testing.T) { // C16
+	s := newShop(t)
+	s.branch("main", "", "a", "func f\n"+numbered(20, nil))
+	s.branch("one", "main", "a", "func key\nfunc f\n"+numbered(20, nil))
+	s.branch("two", "main", "a", "func f\n"+numbered(20, nil)+"func key\n")
+	r := s.check(Options{Reader: lines{}})
+	if p := s.pair(r, "one", "two"); p.Merge != "clean" {
+		t.Fatalf("%+v", p)
+	}
+	for _, f := range r.Report.Findings {
+		if f.Kind == detect.TextualMerge && strings.HasSuffix(f.Sentence, "but the result doubles 1 symbol(s): sym:lines:a#key.") {
+			return
+		}
+	}
+	t.Errorf("%+v", r.Report.Findings)
 }

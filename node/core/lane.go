@@ -17,6 +17,7 @@ import (
 type link struct {
 	peer   lanes.Roster
 	lane   lanes.Lane
+	grant  lanes.Grant        // as the lane stands; it grants nothing while there is none
 	linked bool               // a computer of theirs is connected now
 	excess lanes.Excess       // what it was last refused for
 	heard  map[ledger.ID]bool // notes that the timeline has
@@ -125,6 +126,7 @@ func (c *Core) hearLane(h Heard) {
 func (c *Core) foldLane(l *link) {
 	was := l.lane
 	l.lane = lanes.FoldLane(c.roster, l.peer, c.control[ledger.LaneID(c.cfg.Fleet, l.peer.Fleet)])
+	l.grant, _ = l.lane.Grant()
 	for _, n := range l.lane.Notes {
 		if !n.Ours && !l.heard[n.ID] {
 			l.heard[n.ID] = true
@@ -198,8 +200,7 @@ func (c *Core) tendLanes(now time.Time) {
 	_, main := c.acting(now)
 	for _, peer := range c.peers() {
 		l := c.links[peer]
-		g, _ := l.lane.Grant()
-		if !g.Mutual() {
+		if !l.grant.Mutual() {
 			continue
 		}
 		if q := l.lane.Question(); q != nil && c.teammates && main && l.linked {
@@ -208,7 +209,7 @@ func (c *Core) tendLanes(now time.Time) {
 		if a := l.lane.Answer(c.cfg.Device, c.account); a != nil && l.linked {
 			c.sayLane(peer, "am", a, now)
 		}
-		c.tell(l, g, now)
+		c.tell(l, l.grant, now)
 	}
 }
 
@@ -292,8 +293,7 @@ func (c *Core) teammate(r *repo, author uint64) (ledger.TID, bool) {
 	if !named || !c.links[fleet].linked {
 		return ledger.TID{}, false
 	}
-	g, _ := c.links[fleet].lane.Grant()
-	return fleet, g.Covers(r.ID)
+	return fleet, c.links[fleet].grant.Covers(r.ID)
 }
 
 // authors lists the teammates' accounts whose pull requests a scan looks at too, ascending.
@@ -361,12 +361,23 @@ func (c *Core) Lanes() []LaneState {
 func (c *Core) Grants() []lanes.Grant {
 	var out []lanes.Grant
 	for _, peer := range c.peers() {
-		if g, ok := c.links[peer].lane.Grant(); ok {
+		if g := c.links[peer].grant; g.Given() {
 			out = append(out, g)
 		}
 	}
 	return out
 }
+
+// Grant is the leave to send to one other developer as it stands now. Without one it grants nothing.
+func (c *Core) Grant(peer ledger.TID) lanes.Grant {
+	if l := c.links[peer]; l != nil {
+		return l.grant
+	}
+	return lanes.Grant{}
+}
+
+// Rosters are all fleets known here, this one first.
+func (c *Core) Rosters() lanes.Rosters { return c.rosters }
 
 // laneCards are about other developers: accounts that name nobody, limits that a lane reached, and what their
 // main computer wants a person here to know.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
@@ -245,3 +246,9 @@ func (b *book) Family(tid ledger.TID) (ledger.Family, bool) { return b.store.Fam
 
 // PeerName is how multiaddresses call a computer.
 func PeerName(seed byte) string { return mesh.PeerName(Seeded(seed).Device()) }
+
+// Loose is nothing: no lane is on here.
+func (b *book) Loose(ledger.TID) ([][]byte, bool) { return nil, false }
+
+// Through is nothing: no lane is on here.
+func (b *book) Through(lanes.Grant) mesh.Book { return &book{} }

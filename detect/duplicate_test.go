@@ -1,0 +1,128 @@
+package detect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// tokens are hashes of a made-up text.
+func tokens(seed uint64, n int) (all []uint64) {
+	for i := range n {
+		all = append(all, mix(seed<<32+uint64(i)))
+	}
+	return all
+}
+
+// twins are two sides that do the same work in files of their own.
+func twins() (a, b *Digest) {
+	a, b = jordan(), maya()
+	a.Side.Task = "Support partial refunds of an order with several currencies"
+	b.Side.Task = "Partial refunds for orders, also with more than one currency"
+	a.Files, b.Files = []File{edited("a/refund.ts", "1")}, []File{edited("b/refund.ts", "2")}
+	a.Symbols = []SymbolChange{{Symbol: Symbol{ID: "sym:ts:a/refund.ts#splitRefund"}, Change: Added}}
+	b.Symbols = []SymbolChange{{Symbol: Symbol{ID: "sym:ts:b/refund.ts#splitRefund"}, Change: Added}}
+	a.Prints, b.Prints = Winnow(tokens(1, 200)), Winnow(append(tokens(1, 180), tokens(2, 20)...))
+	return a, b
+}
+
+// others are sides that do something else, so that words have a rarity.
+func others() (all []*Digest) {
+	for i, task := range []string{"Speed up the search of products", "Show the invoice as a page", "Log in with a passkey", "Ship orders from two stores"} {
+		d := jordan()
+		d.Side.Ref, d.Side.Task = fmt.Sprint("INT-", 20+i), task
+		all = append(all, d)
+	}
+	return all
+}
+
+func TestWorkThatIsDoneTwiceIsFound(t *testing.T) { // C16
+	a, b := twins()
+	p := DefaultPolicy()
+	p.Severity[DuplicateWork] = Block
+	f := the(t, find(t, p, append(others(), a, b)...), DuplicateWork)
+	if f.Severity != Warn || f.Blocking || f.Evidence != Inferred || !slices.Equal(f.Sides, []string{"INT-12", "INT-14"}) {
+		t.Errorf("%+v", f)
+	}
+	for _, part := range []string{"their tasks are described alike", "both add 1 symbol(s): splitRefund", "their new code is alike"} {
+		if !strings.Contains(f.Sentence, part) {
+			t.Errorf("%s does not say %q", f.Sentence, part)
+		}
+	}
+}
+
+func TestOneFamilyOfEvidenceIsNoDuplicate(t *testing.T) { // C16
+	only := map[string]func(a, b *Digest){
+		"words":   func(a, b *Digest) { a.Symbols, a.Prints = nil, nil },
+		"symbols": func(a, b *Digest) { a.Side.Task, a.Prints = "", nil },
+		"code":    func(a, b *Digest) { a.Side.Task, a.Symbols = "", nil },
+		"issues": func(a, b *Digest) {
+			*a, *b = *jordan(), *maya()
+			a.Side.Issues, b.Side.Issues = []string{"#7"}, []string{"#7"}
+		},
+		"files": func(a, b *Digest) {
+			*a, *b = *jordan(), *maya()
+			a.Files, b.Files = []File{edited("x", "1")}, []File{edited("x", "2")}
+		},
+	}
+	for name, leave := range only {
+		a, b := twins()
+		leave(a, b)
+		t.Run(name, func(t *testing.T) { none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork) })
+	}
+}
+
+func TestOneIssueAndOneNewSymbolAreADuplicate(t *testing.T) { // C16
+	a, b := twins()
+	a.Side.Task, b.Side.Task, a.Prints = "", "", nil
+	a.Side.Issues, b.Side.Issues = []string{"#7", "#9"}, []string{"#9"}
+	f := the(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+	if !strings.Contains(f.Sentence, "both name #9;") {
+		t.Error(f.Sentence)
+	}
+}
+
+func TestPrintsOfOtherGrammarsAreNotCompared(t *testing.T) {
+	a, b := twins()
+	b.Grammars = "other"
+	a.Side.Task = ""
+	none(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+}
+
+func TestAnySharedRunOfEightTokensLeavesAPrint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		token := rapid.Uint64Range(0, 5)
+		before, after := rapid.SliceOfN(token, 0, 20), rapid.SliceOfN(token, 0, 20)
+		run := rapid.SliceOfN(token, gram+window-1, 30).Draw(t, "run")
+		a := slices.Concat(before.Draw(t, "a"), run, after.Draw(t, "a2"))
+		b := slices.Concat(before.Draw(t, "b"), run, after.Draw(t, "b2"))
+		if countCommon(Winnow(a), Winnow(b)) == 0 {
+			t.Fatalf("%v and %v have no print in common", a, b)
+		}
+	})
+}
+
+func TestWordsAreCountedAsTheyAreMeant(t *testing.T) {
+	got := wordCounts("Refunded orders: refunding an order_line in refundOrder(), fixes the tests")
+	for word, n := range map[string]uint64{"refund": 3, "order": 3, "lin": 1} {
+		if got[word] != n {
+			t.Errorf("%q %d times, want %d: %v", word, got[word], n, got)
+		}
+	}
+}
+
+func TestWholeNumbersAreAsGoodAsFloats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 1<<40).Draw(t, "n")
+		if r := root(n); r*r > n || (r+1)*(r+1) <= n {
+			t.Fatalf("root of %d: %d", n, r)
+		}
+		if d := math.Abs(float64(log2x16(n)) - 16*math.Log2(float64(n))); d > 2.5 {
+			t.Fatalf("16 log2 of %d: %d", n, log2x16(n))
+		}
+	})
+}
