@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,8 @@ type Setup struct {
 	// Knows are addresses of others, by seed.
 	Knows map[byte][]string
 	Dir   string // for its ledger
+	// Look is how often the computer looks at its connections to tell of them; 0 is 20 ms.
+	Look time.Duration
 	// SyncEvery is the mean time between two comparisons without news; 0 is the mesh's own.
 	SyncEvery time.Duration
 }
@@ -59,6 +62,7 @@ type Computer struct {
 	seed  byte
 	in    io.WriteCloser
 	facts chan Fact
+	pid   int
 
 	mu    sync.Mutex
 	Addrs []string
@@ -97,6 +101,7 @@ func (s *Space) Start(setup Setup) *Computer {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	c.pid = cmd.Process.Pid // ip becomes what it starts
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -112,7 +117,7 @@ func (s *Space) Start(setup Setup) *Computer {
 	}()
 	t.Cleanup(func() {
 		_ = c.in.Close() // its sign to end
-		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) }) // it tells where it hangs
 		defer end.Stop()
 		for range c.facts { // until it has ended
 		}
@@ -195,6 +200,9 @@ func (c *Computer) Learns(most time.Duration, relay string) {
 	}
 	c.t.Fatalf("computer %d: it does not learn of the relay", c.seed)
 }
+
+// PID is the computer's process.
+func (c *Computer) PID() int { return c.pid }
 
 // Ways are the others that the computer has been connected to.
 func (c *Computer) Ways() map[byte]Way {

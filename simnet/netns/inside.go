@@ -2,6 +2,7 @@ package netns
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -167,7 +168,7 @@ func watch(ctx context.Context, s Setup, b *book) {
 		seeds[Seeded(x).Device()] = x
 	}
 	last := map[byte]Way{}
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(cmp.Or(s.Look, 20*time.Millisecond))
 	defer tick.Stop()
 	for {
 		for _, p := range b.m.Peers() {
