@@ -178,6 +178,8 @@ func TestAContractBreaksForThoseWhoUseIt(t *testing.T) { // C4
 	a, b := broken(Reference{Kind: Import, Target: issueID, Sure: true})
 	is(t, the(t, find(t, DefaultPolicy(), a, b), ContractBreak), Warn, 90, Observed, "")
 	a, b = broken(Reference{Kind: Import, Target: issueID})
+	is(t, the(t, find(t, DefaultPolicy(), a, b), ContractBreak), Warn, 90, Observed, "")
+	a, b = broken(Reference{Kind: Call, Target: issueID})
 	is(t, the(t, find(t, DefaultPolicy(), a, b), ContractBreak), Warn, 70, Observed, "")
 	a, b = broken(Reference{Kind: Import, Target: "pkg:npm:@acme/billing#issueRefund", Sure: true})
 	is(t, the(t, find(t, DefaultPolicy(), a, b), ContractBreak), Warn, 90, Observed, "")

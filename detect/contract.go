@@ -193,8 +193,8 @@ func (p *Party) listReferences() {
 // symbols by package alone.
 func (p promise) usedBy(ref *Reference, across bool) Confidence {
 	sure := likelyUse
-	if ref.Sure {
-		sure = sureUse
+	if ref.Sure || ref.Kind == Import && !across {
+		sure = sureUse // the other side shows that what is imported is declared there
 	}
 	switch {
 	case p.route:

@@ -61,6 +61,9 @@ type Hello struct {
 // lists anything.
 const FeatureStages = 1
 
+// FeatureTombs says that its sender takes a [Tomb] in place of a closed thread's records.
+const FeatureTombs = 2
+
 // helloExtra are the keys from 64 on that a greeting knows.
 const helloExtra = 64
 

@@ -73,6 +73,10 @@ func (in *intake) read() error {
 			}
 			in.order <- p
 			in.judged <- p
+		case *ledger.Tomb:
+			if err := in.x.bury(f); err != nil {
+				return err
+			}
 		case *ledger.Bye:
 			return nil
 		default:

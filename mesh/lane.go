@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -149,9 +150,7 @@ func (m *Mesh) allLanes() map[ledger.TID]*lane {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make(map[ledger.TID]*lane, len(m.lanes))
-	for fleet, l := range m.lanes {
-		out[fleet] = l
-	}
+	maps.Copy(out, m.lanes)
 	return out
 }
 

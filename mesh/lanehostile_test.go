@@ -75,6 +75,9 @@ func TestAnEndThatHasNotSaidOnSeesNoConversation(t *testing.T) { // L1, D-13
 
 		b.put(0, b.leaf(0, open), true)
 		_ = b.meshes[2].Send(g, b.leaf(2, open))
+		if got := b.meshes[0].validateLane(b.fleets[1], b.meshes[0].laneOf(b.fleets[1]), b.meshes[2].host.ID(), message("", b.leaf(2, open).Wire)); got != pubsub.ValidationReject {
+			t.Errorf("a conversation's record is judged %d", got)
+		}
 		<-time.After(10 * time.Minute)
 
 		if n := b.shelves[2].count() + b.shelves[3].count(); n > 0 {
@@ -141,6 +144,9 @@ func TestALanesComputerIsPolitelyRefusedWhatIsTheFleetsOwn(t *testing.T) { // L1
 		}
 		if got := b.meshes[kim].AskMade(t.Context(), laneRepo, 1, gitID(1)); len(got) > 0 {
 			t.Errorf("another developer's computers are asked: %v", got)
+		}
+		if n := b.meshes[maya].refused.n[RefusedLane].Load(); n > 0 {
+			t.Errorf("another developer's computer was asked who made a commit, %d times", n)
 		}
 	})
 }

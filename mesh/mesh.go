@@ -79,10 +79,10 @@ type Config struct {
 	Heartbeat   time.Duration // of gossip; 0 is a second
 	SyncEvery   time.Duration // mean time between two catch-ups without news; 0 is a minute
 	HostOptions HostOptions
-	Reach       Reach  // beyond the addresses that are known; HostOptions leaves it out
-	Version     string // of the program, as other computers see it
 	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
 	GossipRate int
+	Reach      Reach  // beyond the addresses that are known; HostOptions leaves it out
+	Version    string // of the program, as other computers see it
 }
 
 // EventKind says what happened.
@@ -135,11 +135,11 @@ type Mesh struct {
 	presses chan struct{} // one for each that is looked at
 	reserve chan struct{}
 	refused Counters
+	rates   rates
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
 	began   time.Time
-	rates   rates
 
 	laneWork sync.Mutex // one change of the lanes at a time
 

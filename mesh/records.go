@@ -15,6 +15,9 @@ const (
 
 // sendRecords sends what the peer lacks of one ledger, chain by chain, in order.
 func (x *exchange) sendRecords(h *ledger.Have) error {
+	if buried, err := x.sendTomb(h.Ledger); buried || err != nil {
+		return err
+	}
 	if loose, ok := x.book.Loose(h.Ledger); ok && x.shown(h.Ledger) {
 		return x.sendLoose(h.Ledger, loose)
 	}

@@ -316,6 +316,10 @@ func (x *exchange) readQuestion(q *question) error {
 			if err := q.haves.add(f); err != nil {
 				return err
 			}
+		case *ledger.Tomb:
+			if err := x.buryOnce(&q.haves, f); err != nil {
+				return err
+			}
 		case *ledger.Bucket:
 			if q.groups[f.Index] && int(f.Index) != open || f.More && len(f.Entries) == 0 ||
 				!ascending(&q.listed, f.Entries) || len(groupOf(f.Entries, byte(f.Index))) != len(f.Entries) {

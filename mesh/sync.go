@@ -189,6 +189,8 @@ type exchange struct {
 	mine     []ledger.Listing             // ascending
 	sum      ledger.Digest                // over mine
 	stages   bool                         // the peer compares by stages too
+	tombs    bool                         // the peer takes tombs
+	buried   map[ledger.TID]bool          // tombs that were sent; the writing half's
 	said     map[ledger.TID][]ledger.Head // how far this side said that it holds; the writing half's
 	received int
 }
@@ -201,7 +203,7 @@ func (m *Mesh) exchangeWith(s network.Stream, d ledger.Device) *exchange {
 
 func newExchange(m *Mesh, s network.Stream, d ledger.Device, book Book, fleet ledger.TID) *exchange {
 	mine := book.Visible(d)
-	return &exchange{m: m, s: s, book: book, fleet: fleet, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: mine, sum: ledger.DigestAll(mine), said: map[ledger.TID][]ledger.Head{}}
+	return &exchange{m: m, s: s, book: book, fleet: fleet, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: mine, sum: ledger.DigestAll(mine), said: map[ledger.TID][]ledger.Head{}, buried: map[ledger.TID]bool{}}
 }
 
 func (x *exchange) write(f ledger.Frame) error {
@@ -220,7 +222,7 @@ func (x *exchange) read() (ledger.Frame, error) {
 
 func (x *exchange) hello() *ledger.Hello {
 	return &ledger.Hello{
-		Version: 1, Inc: x.m.c.Inc, Now: uint64(x.m.c.Wall().UnixMilli()), Digest: x.sum, Features: ledger.FeatureStages,
+		Version: 1, Inc: x.m.c.Inc, Now: uint64(x.m.c.Wall().UnixMilli()), Digest: x.sum, Features: ledger.FeatureStages | ledger.FeatureTombs,
 	}
 }
 
@@ -241,7 +243,7 @@ func (x *exchange) greeted() (same bool, err error) {
 	if off := x.m.c.Wall().Sub(time.UnixMilli(int64(h.Now))); off > clockOffMax || off < -clockOffMax {
 		x.m.tell(Event{Kind: ClockOff, Device: x.with})
 	}
-	x.stages = h.Features&ledger.FeatureStages != 0
+	x.stages, x.tombs = h.Features&ledger.FeatureStages != 0, h.Features&ledger.FeatureTombs != 0
 	return h.Digest == x.sum, nil
 }
 
@@ -291,6 +293,9 @@ func (x *exchange) answer() error {
 }
 
 func (x *exchange) sendHave(tid ledger.TID) error {
+	if buried, err := x.sendTomb(tid); buried || err != nil {
+		return err
+	}
 	heads, err := x.book.Heads(tid)
 	if err != nil {
 		return err
@@ -332,14 +337,22 @@ func (l *haveList) add(f *ledger.Have) error {
 		l.all[n-1].More = f.More
 		return nil
 	}
-	if len(l.all) >= listingsMax || l.named[f.Ledger] {
+	if err := l.name(f.Ledger); err != nil {
+		return err
+	}
+	l.all = append(l.all, f)
+	return nil
+}
+
+// name takes the naming of one ledger.
+func (l *haveList) name(tid ledger.TID) error {
+	if len(l.named) >= listingsMax || l.named[tid] {
 		return fmt.Errorf("%w: it asks about more than %d ledgers, or about one twice", errPeer, listingsMax)
 	}
 	if l.named == nil {
 		l.named = map[ledger.TID]bool{}
 	}
-	l.named[f.Ledger] = true
-	l.all = append(l.all, f)
+	l.named[tid] = true
 	return nil
 }
 
@@ -353,6 +366,10 @@ func (x *exchange) readHaves(l *haveList) ([]*ledger.Have, error) {
 		switch f := f.(type) {
 		case *ledger.Have:
 			if err := l.add(f); err != nil {
+				return nil, err
+			}
+		case *ledger.Tomb:
+			if err := x.buryOnce(l, f); err != nil {
 				return nil, err
 			}
 		case *ledger.Bye:

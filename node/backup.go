@@ -54,6 +54,13 @@ const framePayload = ledger.FrameBytesMax - 1024
 // writeLedger writes every record of a ledger, each chain in order. A ledger whose family nobody knows yet
 // could not be verified again; the other computers have it.
 func writeLedger(w io.Writer, store *disk.Store, e disk.Entry) error {
+	if e.Pruned {
+		tomb, _, err := store.Tomb(e.Listing.Ledger)
+		if err != nil {
+			return err
+		}
+		return ledger.WriteFrame(w, tomb)
+	}
 	records, err := store.Records(e.Listing.Ledger)
 	if err != nil || e.Family == ledger.FamilyUnknown {
 		return err
@@ -262,24 +269,37 @@ func fillStore(ctx context.Context, store *disk.Store, b *backup.Reader, id mesh
 
 // restoreFrame stores one frame's records, each verified.
 func restoreFrame(store *disk.Store, f ledger.Frame) (int, error) {
-	frame, ok := f.(*ledger.Records)
-	if !ok {
-		return 0, fmt.Errorf("%w: a frame of another kind is in it", backup.ErrNoBackup)
-	}
 	var batch disk.Batch
-	for _, wire := range frame.Wires {
+	var err error
+	switch f := f.(type) {
+	case *ledger.Records:
+		batch.Records, err = verifiedAll(f.Ledger, f.Family, f.Wires)
+	case *ledger.Tomb:
+		_, err = verifiedAll(f.Ledger, ledger.Conversation, append([][]byte{f.Open}, f.Spine...))
+		batch.Bury = []disk.Grave{{Tomb: *f}}
+	default:
+		err = fmt.Errorf("%w: a frame of another kind is in it", backup.ErrNoBackup)
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = store.Apply(batch)
+	return len(batch.Records), err
+}
+
+func verifiedAll(tid ledger.TID, f ledger.Family, wires [][]byte) (out []*ledger.Record, err error) {
+	for _, wire := range wires {
 		r, err := ledger.Parse(wire)
 		if err == nil {
-			err = r.Verify(frame.Family)
+			err = r.Verify(f)
 		}
-		if err == nil && r.Ledger != frame.Ledger {
+		if err == nil && r.Ledger != tid {
 			err = errors.New("a record of another ledger")
 		}
 		if err != nil {
-			return 0, fmt.Errorf("%w: %w", backup.ErrNoBackup, err)
+			return nil, fmt.Errorf("%w: %w", backup.ErrNoBackup, err)
 		}
-		batch.Records = append(batch.Records, r)
+		out = append(out, r)
 	}
-	_, err := store.Apply(batch)
-	return len(batch.Records), err
+	return out, nil
 }

@@ -106,6 +106,8 @@ func (n *Node) keep(kept []*ledger.Record) error {
 				news = append(news, r.Ledger)
 			case disk.Waiting:
 				n.mesh.Ask(r.Ledger)
+			case disk.Forgotten:
+				n.mesh.Count(mesh.RefusedForgotten, 1)
 			case disk.Known:
 			}
 		}

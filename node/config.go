@@ -38,6 +38,9 @@ type Config struct {
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
+	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
+	// kept for ever.
+	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
 	// Repositories are the checkouts that are looked after, one for each repository (D-10).
@@ -236,6 +239,9 @@ func (c Config) Validate() error {
 		if _, err := parseListen(l); err != nil {
 			return bad("listen", "%q: %s", l, err.Error())
 		}
+	}
+	if c.KeepClosedDays != 0 && c.KeepClosedDays < 30 {
+		return bad("keep_closed_days", "want 30 or more, or 0 for 400")
 	}
 	if c.Timers != (Timers{}) && !c.Demo {
 		return bad("timers", "deadlines are fixed by the contract; only a demo's home may set them")

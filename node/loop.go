@@ -103,6 +103,7 @@ func (n *Node) tick() []core.Effect {
 		n.low = low
 		out = n.core.Handle(core.Space{Low: low}, now)
 	}
+	out = append(out, n.retain(now)...)
 	return append(out, n.core.Handle(core.Tick{Ran: ran}, now)...)
 }
 
@@ -181,6 +182,10 @@ func (n *Node) hear(tid ledger.TID) []core.Effect {
 	if err != nil {
 		n.log.add(core.Note{Level: "warn", Kind: "ledger", Who: n.cfg.Name, Text: "could not read " + tid.Short() + ", and reads it again in a moment: " + err.Error()})
 		n.unheard = append(n.unheard, tid)
+	}
+	if n.store.Pruned(tid) {
+		n.open.note(tid, false)
+		return n.core.Forget(tid)
 	}
 	if err != nil || len(records) == 0 {
 		return nil

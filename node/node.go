@@ -74,6 +74,7 @@ type Node struct {
 	ticked    time.Time     // with the reading of a clock that nobody can set
 	low       bool          // the disk is almost full
 	running   atomic.Int32  // pieces of work beside the loop
+	retained  time.Time     // when it was last looked for what is to be pruned
 	unheard   []ledger.TID  // ledgers that could not be read
 }
 
@@ -182,6 +183,10 @@ func (n *Node) restore() error {
 	}
 	var heard []core.Heard
 	for _, e := range entries {
+		if e.Pruned {
+			n.core.Forget(e.Listing.Ledger)
+			continue
+		}
 		records, err := n.store.Records(e.Listing.Ledger)
 		if err != nil {
 			return err

@@ -184,9 +184,6 @@ func (w *World) settled() error {
 		}
 		for _, t := range c.core.Conversations() {
 			s := &t.State
-			if w.rivalled(s) {
-				continue
-			}
 			if s.Phase != thread.Closed {
 				return fmt.Errorf("%s: %s is %v: %s", c, s.Ref(), s.Phase, t.Say)
 			}

@@ -92,15 +92,25 @@ func (w *World) adoptsTruth(one sealed) error {
 		if !ok || named.ID != r.Re[0] {
 			continue
 		}
-		s := &one.who.conversation(r.Ledger).State
+		open := one.who.opened(r.Ledger, named.Open)
 		at := g.byCommit[final.Commit]
 		if !w.hub.onBase.has(int(at)) {
 			return fmt.Errorf("%s confirms a final whose commit was never on the base branch", one.who)
 		}
 		for i, v := range final.Files {
-			if g.blobID(g.tree(at)[pathOf(&s.Open.Files[i])]) != v.Blob {
+			if g.blobID(g.tree(at)[pathOf(&open.Files[i])]) != v.Blob {
 				return fmt.Errorf("%s confirms a final whose versions its commit does not hold", one.who)
 			}
+		}
+	}
+	return nil
+}
+
+// opened is an open that a computer holds.
+func (c *computer) opened(tid ledger.TID, id ledger.ID) *ledger.Open {
+	for _, r := range c.book(tid).records {
+		if r.ID == id {
+			return r.Content.(*ledger.Open)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
@@ -77,20 +76,6 @@ func (w *World) reconcile() {
 			}
 		}
 	}
-}
-
-// rivalled reports whether two developers opened a third one's pull request, who follows the other of the two: the
-// lane to the third carries nothing of it.
-func (w *World) rivalled(s *thread.State) bool {
-	for _, c := range w.computers {
-		if w.cfg.Teams < 2 || !slices.Contains(s.Open.Parties, ledger.LaneParty(c.fleet)) || !c.up() {
-			continue
-		}
-		if t := c.conversation(s.Ledger); t != nil && t.State.Root != nil && t.State.Root.ID != s.Root.ID {
-			return true
-		}
-	}
-	return false
 }
 
 // agree lets most worlds begin with lanes that persons switch on soon.

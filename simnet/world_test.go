@@ -82,10 +82,13 @@ func TestWhatSeedsFoundStaysFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := Config{Seed: seed, Ending: Ending(strings.TrimPrefix(fields[1], "-"))}
-		if n, ok := strings.CutPrefix(fields[1], "-teams="); ok {
-			cfg.Ending = Never
-			cfg.Teams, _ = strconv.Atoi(n)
+		ending, teams, _ := strings.Cut(fields[1], ",teams=")
+		cfg := Config{Seed: seed, Ending: Ending(strings.TrimPrefix(ending, "-"))}
+		if teams != "" {
+			cfg.Teams, err = strconv.Atoi(teams)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		if err := New(cfg).Run(); err != nil {
 			t.Errorf("%s: %v", strings.Join(fields[2:], " "), err)

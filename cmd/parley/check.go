@@ -93,7 +93,7 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 		return err
 	}
 	if a.json {
-		err = printJSON(a.out, checkView{result, result.Report.Findings, result.Report.Doubts})
+		err = printJSON(a.out, checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
 	} else {
 		a.printCheck(result, o)
 	}
@@ -121,6 +121,14 @@ type checkView struct {
 	*repo.Result
 	Findings []detect.Finding `json:"findings"`
 	Doubts   []detect.Doubt   `json:"cannot_tell"`
+}
+
+// some keeps an empty list from being printed as null.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // verdict is the exit status; nil for nothing found.

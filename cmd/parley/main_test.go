@@ -38,7 +38,7 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"answers":   answers,
 			"connected": connected,
 			"alone":     alone,
-			"called":    called,
+			"called":    calledSo,
 			"line":      firstLine,
 			"words":     sameWords,
 		},

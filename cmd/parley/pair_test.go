@@ -64,7 +64,7 @@ func alone(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // called HOME NAME waits until the home's node is called so.
-func called(ts *testscript.TestScript, _ bool, args []string) {
+func calledSo(ts *testscript.TestScript, _ bool, args []string) {
 	c := clientOf(ts, args[0])
 	defer c.Close()
 	ts.Check(eventually(args[0]+" is called "+args[1], func() bool { s, err := c.Status(); return err == nil && s.Computer.Name == args[1] }))

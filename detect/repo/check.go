@@ -162,8 +162,10 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		for i := -1; i < j; i++ {
 			p := pair{i: i, j: j, base: r.graph.meet(head(i), head(j))}
 			p.with.Base = p.base.commit
-			if p.base.commit != "" {
-				spans = append(spans, span{p.base.commit, head(i)}, span{p.base.commit, head(j)})
+			for _, side := range []int{i, j} {
+				if p.base.commit != "" && !result.own(side, p.base.commit) {
+					spans = append(spans, span{p.base.commit, head(side)})
+				}
 			}
 			pairs = append(pairs, p)
 		}
@@ -172,6 +174,11 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 	changed, err := r.changes(ctx, withoutRenames, slices.Compact(spans))
 	if err != nil {
 		return nil, err
+	}
+	for _, d := range result.digests {
+		if len(d.Unreadable) == 0 {
+			changed[span{d.Base, d.Head}] = renamesApart(d.Files)
+		}
 	}
 	var ask []*pair
 	for k := range pairs {
@@ -237,11 +244,14 @@ func leaveOutStale(result *Result, pairs []pair) {
 // withOwn is a side's changes since the pair's base: its own digest's, with renames and what else is known of the
 // files, where that is the same base.
 func (r *Repo) withOwn(result *Result, i int, base string, files []detect.File) []detect.File {
-	if i >= 0 && result.digests[i].Base == base {
+	if result.own(i, base) {
 		return result.digests[i].Files
 	}
 	return files
 }
+
+// own reports whether a side's digest is counted from that base.
+func (r *Result) own(i int, base string) bool { return i >= 0 && r.digests[i].Base == base }
 
 // mergesPerRun bounds how much git says at once.
 const mergesPerRun = 200

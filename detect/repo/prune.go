@@ -65,3 +65,17 @@ func movedAway(a, b []detect.File) bool {
 		return false
 	})
 }
+
+// renamesApart is changes with each rename as a deletion and an addition, by path.
+func renamesApart(files []detect.File) []detect.File {
+	apart := []detect.File{}
+	for _, f := range files {
+		if f.Op == detect.Rename {
+			apart = append(apart, detect.File{Path: f.From, Op: detect.Delete, BaseBlob: f.BaseBlob, BaseMode: f.BaseMode})
+			f.Op, f.From, f.BaseBlob, f.BaseMode = detect.Add, "", "", 0
+		}
+		apart = append(apart, f)
+	}
+	slices.SortStableFunc(apart, func(a, b detect.File) int { return strings.Compare(a.Path, b.Path) })
+	return apart
+}

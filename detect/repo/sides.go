@@ -28,6 +28,7 @@ type tip struct {
 	detect.Side
 	head string
 	time uint64 // of the last commit
+	here bool   // a local branch
 }
 
 // refFormat is what is asked about each ref.
@@ -76,9 +77,9 @@ func (r *Repo) tips(ctx context.Context, which Which, trunk string) (list []tip,
 	return list, left, nil
 }
 
-// known reports whether a remote's branch is one that is here already, at the same commit.
+// known reports whether a remote's branch or a pull request is one that is here already, at the same commit.
 func (r *Repo) known(list []tip, t tip) bool {
-	return slices.ContainsFunc(list, func(o tip) bool { return o.head == t.head && t.Kind == detect.Branch })
+	return !t.here && slices.ContainsFunc(list, func(o tip) bool { return o.head == t.head })
 }
 
 // parseRef makes a side of a ref, if it is one that is asked for.
@@ -94,6 +95,7 @@ func parseRef(line string, which Which) (tip, bool) {
 		return t, which.PullRequests
 	}
 	short, here := strings.CutPrefix(f[0], "refs/heads/")
+	t.here = here
 	if !here {
 		if short, here = strings.CutPrefix(f[0], "refs/remotes/"); !here || !which.Remotes || strings.HasSuffix(short, "/HEAD") {
 			return tip{}, false

@@ -40,6 +40,19 @@ func (b *book) heads() []ledger.Head {
 type Entry struct {
 	Listing ledger.Listing
 	Family  ledger.Family
+	Pruned  bool // a closed thread of which the end alone is left
+}
+
+// entry sums one ledger up.
+func (s *Store) entry(tid ledger.TID) Entry {
+	e := Entry{Listing: ledger.Listing{Ledger: tid}, Family: ledger.Conversation}
+	if b := s.books[tid]; b != nil {
+		e.Family, e.Listing.Digest = b.family, ledger.DigestOf(b.heads())
+	}
+	if g, ok := s.graves[tid]; ok {
+		e.Listing.Digest, e.Pruned = g.digest, !g.keep
+	}
+	return e
 }
 
 func (e Entry) compare(tid ledger.TID) int { return compare(e.Listing.Ledger, tid) }
@@ -56,8 +69,7 @@ func (s *Store) Ledgers() ([]Entry, error) {
 func (s *Store) entries() []Entry {
 	var fresh []Entry
 	for tid := range s.stale {
-		b := s.books[tid]
-		e := Entry{ledger.Listing{Ledger: tid, Digest: ledger.DigestOf(b.heads())}, b.family}
+		e := s.entry(tid)
 		if i, found := slices.BinarySearchFunc(s.list, tid, Entry.compare); found {
 			s.list[i] = e
 		} else {

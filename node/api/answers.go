@@ -46,7 +46,7 @@ func (s *Server) answers(verb string) answer {
 	case "scan":
 		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
 	}
-	for _, more := range []func(string) answer{s.fileAnswers, s.inviteAnswers, s.laneAnswers, s.computerAnswers, s.membership} {
+	for _, more := range []func(string) answer{s.fileAnswers, s.fleetAnswers, s.laneAnswers, s.computerAnswers, s.backupAnswers} {
 		if a := more(verb); a != nil {
 			return a
 		}
@@ -79,9 +79,13 @@ func (s *Server) fileAnswers(verb string) answer {
 	return nil
 }
 
-// inviteAnswers are those about an invitation.
-func (s *Server) inviteAnswers(verb string) answer {
+// fleetAnswers are those about the computers of the fleet.
+func (s *Server) fleetAnswers(verb string) answer {
 	switch verb {
+	case "revoke":
+		return s.person(s.revoke)
+	case "computers rename":
+		return s.person(s.rename)
 	case "invite":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Inviter.Invite(ctx, in.Proof) })
 	case "invite await":
@@ -167,6 +171,14 @@ func (s *Server) person(act func(context.Context, personRequest) (reply, error))
 		}
 		return act(r.Context(), in)
 	}
+}
+
+func (s *Server) revoke(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Revoke(ctx, in.Name, in.Why, in.Proof)
+}
+
+func (s *Server) rename(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Rename(ctx, in.ID, in.Name, in.Proof)
 }
 
 func (s *Server) setMain(on bool) answer {

@@ -60,6 +60,10 @@ type Relay struct {
 // computerAnswers is what carries the verbs about other computers out; nil for another verb.
 func (s *Server) computerAnswers(verb string) answer {
 	switch verb {
+	case "revoke":
+		return s.person(s.revoke)
+	case "computers rename":
+		return s.person(s.rename)
 	case "netcheck":
 		return func(r *http.Request) (reply, error) { return s.Network.Netcheck(r.Context()) }
 	case "ping":

@@ -46,6 +46,7 @@ type Core struct {
 	roster  lanes.Roster
 	repos   map[string]*repo // by slug
 	threads map[ledger.TID]*Conversation
+	forgot  map[ledger.TID]bool // closed threads that were pruned
 	day     Day
 	seen    map[ledger.Device]time.Time // since this start
 	met     map[ledger.Device]time.Time // as last kept
@@ -101,6 +102,7 @@ type Conversation struct {
 	Next  time.Time
 
 	records  []*ledger.Record
+	rivals   []thread.State // of other developers, see [Core.rivals]
 	notices  []thread.Notice
 	noticed  map[uint64]time.Time // by cause: since when
 	told     []Spent              // turns that own records say were spent
@@ -354,7 +356,9 @@ func (c *Core) hear(h Heard) {
 	case ledger.Lane:
 		c.hearLane(h)
 	case ledger.Conversation:
-		c.hearThread(h)
+		if !c.forgot[h.Ledger] {
+			c.hearThread(h)
+		}
 	case ledger.FamilyUnknown, ledger.Work:
 	}
 }
@@ -395,6 +399,7 @@ func (c *Core) refold(t *Conversation) {
 	before, tid := t.State.Phase, t.State.Ledger
 	t.State = thread.Fold(t.records, c.rosters)
 	t.State.Ledger = tid
+	t.rivals = c.rivals(t)
 	if t.State.Phase != before && t.State.Phase >= thread.Final {
 		for _, r := range c.repos {
 			r.masterDue = true

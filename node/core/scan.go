@@ -64,7 +64,7 @@ func (c *Core) open(r *repo, in *Trial, now time.Time) {
 		return
 	}
 	var episode uint64
-	for c.threads[r.threadID(in.Pull, episode)] != nil && c.threads[r.threadID(in.Pull, episode)].State.Phase != thread.None {
+	for c.begun(r.threadID(in.Pull, episode)) {
 		episode++
 	}
 	parties, resp, auth, ok := c.parties(r, in)

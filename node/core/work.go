@@ -48,6 +48,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	for _, a := range e.Do {
 		c.start(t, a, now)
 	}
+	c.confirmRivals(t, self, now)
 	c.look(t, self, now)
 }
 

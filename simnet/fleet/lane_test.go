@@ -12,6 +12,7 @@ import (
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/simnet/github"
+	"github.com/parley-mesh/parley/simnet/memnet"
 )
 
 // teamed is a story of two developers: kim's computers, of which the desktop is the main one, and maya's, on which
@@ -162,7 +163,7 @@ func TestATeammatesConflictIsSettledThroughTheLane(t *testing.T) { // P3, P5, P1
 			t.Fatalf("a teammate's conflict is %s although the switch is off", at)
 		}
 		p.desktop.teammates(true)
-		p.Until("the conversation is heard of everywhere", time.Hour, time.Second, func() bool {
+		p.Until("the conversation is heard of everywhere", time.Hour, 10*time.Second, func() bool {
 			return p.desktop.Phase(p.ref) != "" && p.mill.Phase(p.ref) != "" && p.barn.Phase(p.ref) != ""
 		})
 		lane := p.desktop.lane()
@@ -185,4 +186,149 @@ func TestATeammatesConflictIsSettledThroughTheLane(t *testing.T) { // P3, P5, P1
 			t.Error(err)
 		}
 	})
+}
+
+// begun lets the teammate's pull request conflict and start, and waits until both ends know of it, for two scans
+// at most.
+func (p *teamed) begun(scans time.Duration) {
+	p.t.Helper()
+	p.paired()
+	p.desktop.teammates(true)
+	p.Collide()
+	p.desktop.TakeMain()
+	p.Until("the conversation is heard of everywhere", 2*scans+time.Minute, scans/90, func() bool {
+		return p.desktop.Phase(p.ref) != "" && p.mill.Phase(p.ref) != "" && p.barn.Phase(p.ref) != ""
+	})
+}
+
+func TestALaneThatGoesOffInTheMiddleIsAwayAndGetsWhatItMissed(t *testing.T) { // P4, P5, P24, L8
+	if testing.Short() {
+		t.Skip("three virtual hours of four computers")
+	}
+	teams(t, calm(), func(t *testing.T, p *teamed) {
+		p.tablet.Close() // it never agrees, so that only silence can settle the interim
+		p.begun(15 * time.Minute)
+		p.mill.switchLane(false)
+		p.Until("nobody of the two fleets is connected", time.Minute, time.Second, func() bool {
+			return !p.desktop.lane().Connected && !p.barn.lane().Here
+		})
+		p.Until("the interim holds by silence", time.Hour, time.Minute, func() bool { return p.desktop.Phase(p.ref) == "interim" })
+		<-time.After(20 * time.Minute)
+		for _, c := range []*Computer{p.mill, p.barn} {
+			if at := c.Phase(p.ref); at != "open" {
+				t.Errorf("%s heard through a lane that is off: %s", c.Name, at)
+			}
+		}
+		if s := p.desktop.lane().State; s != "on, and none of their computers is connected" {
+			t.Errorf("the lane's state is %q", s)
+		}
+		if err := p.Untouched(p.mill.Checkout); err != nil {
+			t.Error(err)
+		}
+		if writes := p.Writes(); writes != "" {
+			t.Errorf("GitHub was written: %s", writes)
+		}
+
+		p.tablet.Open()
+		p.mill.switchLane(true)
+		p.Until("the lane brings what was missed", 10*time.Minute, time.Second, func() bool {
+			return p.mill.Phase(p.ref) == "interim" && p.barn.Phase(p.ref) == "interim"
+		})
+		p.Until("the conversation is over", 3*time.Hour, time.Minute, p.approved)
+		for _, c := range []*Computer{p.desktop, p.tablet, p.barn} {
+			if err := p.Adopted(c.Checkout); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Published(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAFinalThatIsOverdueIsToldToTheOtherDeveloperOnce(t *testing.T) { // P22, D-17
+	if testing.Short() {
+		t.Skip("a virtual day")
+	}
+	teams(t, slow(), func(t *testing.T, p *teamed) {
+		p.begun(12 * time.Hour)
+		p.Until("the final is overdue", 30*time.Hour, 10*time.Minute, func() bool { return p.desktop.Card("C7") })
+		p.Until("both of the other developer's computers are told", time.Hour, 5*time.Minute, func() bool {
+			return p.mill.Card("C20") && p.barn.Card("C20")
+		})
+		p.barn.Close()
+		p.barn.Open()
+		<-time.After(time.Hour)
+
+		for _, c := range []*Computer{p.mill, p.barn} {
+			cards, err := c.client.Inbox()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, card := range cards {
+				if card.Code == "C20" {
+					n++
+				}
+			}
+			if told := c.told("note"); n != 1 || told != 1 {
+				t.Errorf("%s: %d cards and %d messages", c.Name, n, told)
+			}
+		}
+	})
+}
+
+// told is how often the computer's timeline says something of a kind, whoever said it.
+func (c *Computer) told(kind string) (n int) {
+	c.f.t.Helper()
+	lines, err := c.client.Log(0, logLines)
+	if err != nil {
+		c.f.t.Fatal(err)
+	}
+	for _, l := range lines {
+		if l.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWithoutASwitchNothingCrossesBetweenTwoDevelopersNodes(t *testing.T) { // P13, S12, L1, L2
+	teams(t, calm(), func(t *testing.T, p *teamed) {
+		if err := p.desktop.PairLane(p.mill); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		quiet := p.crossed()
+		p.Collide()
+		p.desktop.TakeMain()
+		p.desktop.teammates(true)
+		<-time.After(20 * time.Minute)
+		if now := p.crossed(); now != quiet {
+			t.Errorf("while the lane is off there were %+v, and then %+v", quiet, now)
+		}
+
+		p.desktop.teammates(false)
+		p.desktop.switchLane(true)
+		p.mill.switchLane(true)
+		p.Until("the lane is connected", 5*time.Minute, time.Second, func() bool { return p.desktop.lane().Connected && p.mill.lane().Connected })
+		<-time.After(20 * time.Minute)
+		for _, c := range p.Computers {
+			if c.lane().Account != "" || c.told("open") > 0 || c.Phase(p.ref) != "" {
+				t.Errorf("%s: account %q, %d opens: the switch is off", c.Name, c.lane().Account, c.told("open"))
+			}
+		}
+	})
+}
+
+// crossed is what went between the two developers' computers so far.
+func (p *teamed) crossed() (out [2]int64) {
+	for _, a := range []*Computer{p.desktop, p.tablet} {
+		for _, b := range []*Computer{p.mill, p.barn} {
+			for _, t := range []memnet.Traffic{p.Net.From(a.Host, b.Host), p.Net.From(b.Host, a.Host)} {
+				out[0], out[1] = out[0]+int64(t.Dials), out[1]+t.Bytes
+			}
+		}
+	}
+	return out
 }

@@ -183,6 +183,19 @@ func (c *Computer) Moved(most time.Duration, who byte, address string) (Way, tim
 	return c.ways[who], at
 }
 
+// Learns waits until the computer keeps a place at a relay.
+func (c *Computer) Learns(most time.Duration, relay string) {
+	c.t.Helper()
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		for _, r := range c.Check().Relays {
+			if r.Peer == relay && r.Reserved {
+				return
+			}
+		}
+	}
+	c.t.Fatalf("computer %d: it does not learn of the relay", c.seed)
+}
+
 // Ways are the others that the computer has been connected to.
 func (c *Computer) Ways() map[byte]Way {
 	c.mu.Lock()

@@ -250,6 +250,26 @@ func TestALaptopThatIsCarriedToAnotherNetworkIsFoundThere(t *testing.T) {
 	row(t, way, when.Sub(left), spread(two, one, 4))
 }
 
+func TestARelayThatOneKnowsIsLearntByTheOther(t *testing.T) {
+	t.Parallel()
+	i := newInternet(t)
+	_, in := i.Home("home", "11.22.0.1/24", 1, netns.Plain, "alice", "bob")
+	away, _ := i.Home("away", "11.22.0.3/24", 3, netns.Symmetric)
+	one := i.computer(in[0], alice, i.address(quicRelay))
+	two := in[1].Start(netns.Setup{ // knows nothing but where the other was at home
+		Seed: bob, Fleet: []byte{alice, bob}, Dir: t.TempDir(), Listen: []string{"/ip4/0.0.0.0/udp/4001/quic-v1"},
+		Reach: mesh.Reach{Circuits: true}, Knows: map[byte][]string{alice: {"/ip4/192.168.1.2/udp/4001/quic-v1"}},
+	})
+	two.Connected(soon, alice, mesh.PathLAN)
+	two.Learns(soon, netns.PeerName(relay))
+
+	left := time.Now()
+	i.Move(in[1], away, "192.168.3.2/24", "192.168.3.1")
+
+	way, when := two.Connected(90*time.Second, alice, mesh.PathRelayed)
+	row(t, way, when.Sub(left), spread(two, one, 1))
+}
+
 var long = flag.Bool("long", false, "measure what an idle connection carries, for two minutes")
 
 func TestAnIdleConnectionCarriesLittle(t *testing.T) {
