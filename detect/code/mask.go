@@ -8,13 +8,14 @@ import (
 // What released grammars cannot read yet, and what may be blanked or replaced by as many octets without a
 // change of meaning for anything that is kept: the first group is what is covered.
 var (
-	maskVariance  = regexp.MustCompile(`[<,]\s*(?:const\s+)?((?:in\s+out|in|out))\s+[A-Za-z_$][\w$]*\s*(?:[,>=]|extends\b)`)
+	maskVariance  = regexp.MustCompile(`[<,](?:\s|/\*(?s:.*?)\*/)*(?:const\s+)?((?:in\s+out|in|out))\s+[A-Za-z_$][\w$]*\s*(?:[,>=]|extends\b)`)
 	maskTypeStar  = regexp.MustCompile(`\bexport\s+(type)\s*\*`)
 	maskDefer     = regexp.MustCompile(`\bimport\s+(defer)\s+\*`)
 	maskAccessor  = regexp.MustCompile(`(?m)(?:^|[{;}])\s*(?:(?:public|private|protected|static|override|readonly|declare|abstract|@[\w.]+(?:\(\))?)\s+)*(accessor)\s+[#\w$]`)
 	maskWith      = regexp.MustCompile(`\bfrom\s*(?:"[^"\n]*"|'[^'\n]*')\s*(with\s*\{[^}\n]*\})`)
 	maskQuery     = regexp.MustCompile(`[?&][\w.%-]+=[^"'&\s<>]*(&)[\w.%-]+=`)
 	maskText      = regexp.MustCompile(`>[^<>{}&\n]*(&)[^#\w]`)
+	maskCall      = regexp.MustCompile(`(?m)^[ \t]*([ \t])<(?:(?:const[ \t]+)?[A-Za-z_$]|\r?$)`)
 	maskMember    = regexp.MustCompile(`(?m)(?:^|[{;}\s])(accessor)\s*[=;(:?!]`)
 	maskLazy      = regexp.MustCompile(`(?m)^[ \t]*(lazy)[ \t]+(?:import|from)\b`)
 	maskTemplate  = regexp.MustCompile(`(?:^|[^\w"'])([tT])[rR]?["']`)
@@ -28,10 +29,13 @@ func mask(d dialect, src []byte) []byte {
 	out := bytes.Clone(src)
 	switch d {
 	case dialectTS, dialectTSX, dialectJS:
-		for _, m := range []*regexp.Regexp{maskVariance, maskTypeStar, maskDefer, maskAccessor, maskWith, maskQuery, maskText} {
+		for _, m := range []*regexp.Regexp{maskVariance, maskTypeStar, maskDefer, maskAccessor, maskWith} {
 			blank(out, m, ' ')
 		}
 		replace(out, maskMember, "accessoR")
+		if d == dialectTS { // call signatures that no semicolon tells apart
+			replace(out, maskCall, ";")
+		}
 		if d == dialectJS {
 			replace(out, maskUsing, "const")
 		}
@@ -40,6 +44,20 @@ func mask(d dialect, src []byte) []byte {
 		replace(out, maskTemplate, "f")
 		blank(out, maskTypeParam, ' ')
 	}
+	if bytes.Equal(out, src) {
+		return nil
+	}
+	return out
+}
+
+// maskJSX covers ampersands in the text and the attributes of JSX, which elsewhere are operators.
+func maskJSX(d dialect, src []byte) []byte {
+	if d != dialectTSX && d != dialectJS {
+		return nil
+	}
+	out := bytes.Clone(src)
+	blank(out, maskQuery, ' ')
+	blank(out, maskText, ' ')
 	if bytes.Equal(out, src) {
 		return nil
 	}

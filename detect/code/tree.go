@@ -59,24 +59,32 @@ func parse(d dialect, src []byte) (t *tree, why string) {
 		return nil, "nested too deeply"
 	}
 	if t.broken {
-		t = mendOnce(d, t, limit)
+		if t = mend(d, t, starved*limit); t == nil {
+			return nil, tooSlow
+		}
 	}
 	t.broken = t.broken || marked
 	return t, ""
 }
 
-// mendOnce parses again with known blind spots of the grammars covered, and keeps what has fewer errors.
-func mendOnce(d dialect, t *tree, limit time.Duration) *tree {
-	masked := mask(d, t.src)
-	if masked == nil {
-		return t
+// mend parses again with known blind spots of the grammars covered, and keeps what has fewer errors. It is nil if
+// the time ran out: then nobody knows which tree another computer keeps.
+func mend(d dialect, t *tree, limit time.Duration) *tree {
+	for _, cover := range []func(dialect, []byte) []byte{mask, maskJSX} {
+		masked := cover(d, t.src)
+		if !t.broken || masked == nil {
+			continue
+		}
+		again := parseOnce(t.grammar, masked, limit)
+		if again == nil {
+			return nil
+		}
+		if !again.deep && again.errors < t.errors {
+			again.src = t.src // what was covered still counts
+			t = again
+		}
 	}
-	again := parseOnce(t.grammar, masked, limit)
-	if again == nil || again.deep || again.errors >= t.errors {
-		return t
-	}
-	again.src = t.src // what was covered still counts
-	return again
+	return t
 }
 
 // kind is the grammar's name of a node.
