@@ -26,6 +26,7 @@ type promise struct {
 	change  Change
 	verdict Verdict
 	route   bool
+	tail    bool // only the end of its path is known
 	path    string
 	why     []string
 }
@@ -73,7 +74,7 @@ func (p *Party) promises() (all []promise) {
 		}
 		out := promise{
 			id: c.Contract.ID, change: c.Change, verdict: c.Verdict,
-			route: c.Contract.Kind == RouteContract, path: c.Contract.Path, why: c.Why,
+			route: c.Contract.Kind == RouteContract, tail: c.Contract.Tail, path: c.Contract.Path, why: c.Why,
 		}
 		if c.Change == Moved && c.From != "" {
 			out.id, out.to = c.From, c.Contract.ID
@@ -197,10 +198,11 @@ func (p promise) usedBy(ref *Reference, across bool) Confidence {
 	}
 	switch {
 	case p.route:
-		if ref.Kind != Request || !identifies(ref.Target) || !sameRoute(p.id, ref.Target, ref.Tail) {
+		ends := p.tail && identifies(p.id) && sameRoute(ref.Target, p.id, true)
+		if ref.Kind != Request || !identifies(ref.Target) || !ends && !sameRoute(p.id, ref.Target, ref.Tail) {
 			return 0
 		}
-		if ref.Tail {
+		if ref.Tail || p.tail {
 			return likelyUse
 		}
 		return sure

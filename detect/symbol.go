@@ -122,6 +122,7 @@ type Contract struct {
 	Line    uint32
 	Handler string   // the symbol that serves a route, "" when it is not known
 	Router  string   // in a Unit, the router that a route was given to; "" once mounts were followed
+	Tail    bool     // of a route only the end of its path is known: its router hangs on one that was not seen
 	Params  []string // the names of a route's path parameters, in order
 	Inputs  string   // a route's request schemas, or a schema's fields, in normal form; "" when unknown
 	Outputs string   // a route's response schemas, in normal form

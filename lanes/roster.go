@@ -21,6 +21,7 @@ type Member struct {
 	Name    string // what people call it; a short form of the key when none was given
 	Revoked bool
 	Cut     []ledger.Cut // how far its chains still count once removed
+	AddedBy ledger.Device
 }
 
 // Claim is one live claim of the main-computer role.
@@ -51,37 +52,56 @@ func (r Role) String() string {
 type Roster struct {
 	Fleet   ledger.TID
 	Founder ledger.Device
-	Members []Member // ascending by device, removed ones included
-	Live    []Claim  // ascending by device, then id
-	Heads   []ledger.ID
-	Lam     uint64 // highest logical time seen
-	claims  map[ledger.ID]Claim
+	// Recovery is the key whose removals beat all others; zero in a fleet without one.
+	Recovery ledger.Device
+	Members  []Member                             // ascending by device, removed ones included
+	Live     []Claim                              // ascending by device, then id
+	Heads    []ledger.ID                          // what nothing that counts follows yet, the shown and the latest first
+	Lam      uint64                               // highest logical time seen
+	Binds    []Bind                               // other developers' fleets that a person here paired with, in order of their records
+	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
+	claims   map[ledger.ID]Claim
 }
 
 // Fold computes a fleet's roster from the records of its ledger.
 func Fold(fleet ledger.TID, records []*ledger.Record) Roster {
 	followed, _ := ledger.Follow(records)
 	f := newFolding(fleet, followed)
-	for range len(f.records) + 1 {
-		if !f.voidBesideRevocations() {
-			break
-		}
-	}
+	f.settle()
 	return f.roster()
 }
 
 // folding is the work in progress of one fold.
 type folding struct {
-	fleet   ledger.TID
-	records []*ledger.Record // complete ones, parents before children
-	before  map[ledger.ID]map[ledger.ID]bool
-	void    map[ledger.ID]bool
-	valid   map[ledger.ID]bool
+	fleet    ledger.TID
+	recovery ledger.Device
+	records  []*ledger.Record // complete ones, parents before children
+	before   map[ledger.ID]map[ledger.ID]bool
+	void     map[ledger.ID]bool
+	valid    map[ledger.ID]bool
+
+	shown   map[ledger.ID]bool      // not nil: parents that are not in it are passed over
+	chained map[ledger.ID]ledger.ID // with shown: the record before in the same chain
 }
 
 func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
-	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}}
-	rest := slices.Clone(followed)
+	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
+	f.placeAll(slices.Clone(followed))
+	return f
+}
+
+// settle judges every record, and repeats strong removal until nothing changes.
+func (f *folding) settle() {
+	f.judge()
+	for range len(f.records) + 1 {
+		if !f.voidBesideRevocations() {
+			break
+		}
+	}
+}
+
+// placeAll places what can be placed of rest, which it uses up.
+func (f *folding) placeAll(rest []*ledger.Record) {
 	slices.SortFunc(rest, func(a, b *ledger.Record) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	for placed := true; placed; {
 		placed = false
@@ -91,18 +111,27 @@ func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
 			return ok
 		})
 	}
-	f.judge()
-	return f
+}
+
+func (f *folding) parents(r *ledger.Record) []ledger.ID {
+	parents := slices.Clone(r.Deps)
+	if f.shown == nil {
+		if r.Seq > 0 {
+			parents = append(parents, r.Prev)
+		}
+		return parents
+	}
+	parents = slices.DeleteFunc(parents, func(id ledger.ID) bool { return !f.shown[id] })
+	if before, ok := f.chained[r.ID]; ok {
+		parents = append(parents, before)
+	}
+	return parents
 }
 
 // place adds a record whose parents are all here, with the set of its ancestors.
 func (f *folding) place(r *ledger.Record) bool {
-	parents := slices.Clone(r.Deps)
-	if r.Seq > 0 {
-		parents = append(parents, r.Prev)
-	}
 	ancestors := map[ledger.ID]bool{}
-	for _, p := range parents {
+	for _, p := range f.parents(r) {
 		of, ok := f.before[p]
 		if !ok {
 			return false
@@ -131,6 +160,9 @@ func (f *folding) permitted(r *ledger.Record) bool {
 	if _, ok := r.Content.(*ledger.Genesis); ok {
 		return r.Ledger == f.fleet
 	}
+	if r.Device == f.recovery {
+		return f.recovers(r)
+	}
 	member := false
 	for _, a := range f.records {
 		if !f.before[r.ID][a.ID] || !f.valid[a.ID] {
@@ -138,7 +170,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 		}
 		switch c := a.Content.(type) {
 		case *ledger.Genesis:
-			member = member || a.Device == r.Device || c.Recovery == r.Device && r.Kind == ledger.KindRevoke
+			member = member || a.Device == r.Device
 		case *ledger.Add:
 			member = member || c.Device == r.Device
 		case *ledger.Revoke:
@@ -154,7 +186,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 func (f *folding) sound(r *ledger.Record) bool {
 	switch c := r.Content.(type) {
 	case *ledger.Add:
-		return ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
+		return c.Device != f.recovery && ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
 	case *ledger.MainRelease:
 		for _, claim := range f.records {
 			if claim.ID == r.Re[0] {
@@ -167,16 +199,17 @@ func (f *folding) sound(r *ledger.Record) bool {
 }
 
 // voidBesideRevocations applies strong removal once and reports whether it changed anything: what a
-// removed computer wrote that the removal did not know of is void, except its own removals of others.
+// removed computer wrote that the removal did not know of is void, except its own removals of others; those
+// are void too where the recovery key removes it.
 func (f *folding) voidBesideRevocations() bool {
 	void := map[ledger.ID]bool{}
 	for _, v := range f.records {
 		revoke, ok := v.Content.(*ledger.Revoke)
-		if !ok || !f.valid[v.ID] {
+		if !ok || !f.valid[v.ID] || revoke.Device == f.recovery {
 			continue
 		}
 		for _, r := range f.records {
-			mutual := r.Kind == ledger.KindRevoke && !f.before[r.ID][v.ID]
+			mutual := r.Kind == ledger.KindRevoke && !f.before[r.ID][v.ID] && v.Device != f.recovery
 			if r.Device == revoke.Device && !f.before[v.ID][r.ID] && !mutual {
 				void[r.ID] = true
 			}
@@ -195,24 +228,20 @@ func (f *folding) voidBesideRevocations() bool {
 }
 
 func (f *folding) roster() Roster {
-	out := Roster{Fleet: f.fleet, claims: map[ledger.ID]Claim{}}
+	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}}
 	names := map[ledger.Device]*ledger.Record{}
 	gone := map[ledger.ID]bool{}
-	parent := map[ledger.ID]bool{}
 	for _, r := range f.records {
 		out.Lam = max(out.Lam, r.Lam)
-		for id := range f.before[r.ID] {
-			parent[id] = true
-		}
 		if !f.valid[r.ID] {
 			continue
 		}
 		switch c := r.Content.(type) {
 		case *ledger.Genesis:
 			out.Founder = r.Device
-			out.admit(r.Device)
+			out.admit(r.Device, r.Device)
 		case *ledger.Add:
-			out.admit(c.Device)
+			out.admit(c.Device, r.Device)
 		case *ledger.Name:
 			if old := names[c.Device]; old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID) {
 				names[c.Device] = r
@@ -224,6 +253,8 @@ func (f *folding) roster() Roster {
 			}
 		case *ledger.MainRelease:
 			gone[r.Re[0]] = true
+		case *ledger.LaneBind:
+			out.Binds = append(out.Binds, Bind{c.Fleet, c.Invite, r.Device, c.Accept, c.Name})
 		}
 	}
 	f.revoke(&out)
@@ -234,15 +265,13 @@ func (f *folding) roster() Roster {
 			m.Name = n.Content.(*ledger.Name).Name
 		}
 	}
+	out.Heads = f.frontier()
 	for _, r := range f.records {
-		if !parent[r.ID] {
-			out.Heads = append(out.Heads, r.ID)
-		}
 		if c, ok := out.claims[r.ID]; ok && !gone[r.ID] && out.Member(c.Device) {
 			out.Live = append(out.Live, c)
 		}
 	}
-	slices.SortFunc(out.Heads, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	f.note(&out)
 	slices.SortFunc(out.Live, func(a, b Claim) int {
 		if c := bytes.Compare(a.Device[:], b.Device[:]); c != 0 {
 			return c
@@ -271,9 +300,9 @@ func (r *Roster) find(d ledger.Device) (int, bool) {
 	})
 }
 
-func (r *Roster) admit(d ledger.Device) {
+func (r *Roster) admit(d, by ledger.Device) {
 	if i, found := r.find(d); !found {
-		r.Members = slices.Insert(r.Members, i, Member{Device: d})
+		r.Members = slices.Insert(r.Members, i, Member{Device: d, AddedBy: by})
 	}
 }
 

@@ -35,6 +35,8 @@ const (
 	FrameJoin       FrameType = 17
 	FrameWelcome    FrameType = 18
 	FrameAccept     FrameType = 19
+	FrameLaneJoin   FrameType = 20
+	FrameLaneYes    FrameType = 21
 )
 
 // Frame is one message of the catch-up or pairing protocol. The set is sealed.
@@ -50,7 +52,20 @@ type Hello struct {
 	Inc     Incarnation `cbor:"3,keyasint"`
 	Now     uint64      `cbor:"4,keyasint"` // sender's wall clock, Unix milliseconds
 	Digest  Digest      `cbor:"5,keyasint"` // [DigestAll] over every visible ledger
+	// Features is what the sender knows beyond the first protocol, as bits. Who does not know the key
+	// passes over it.
+	Features uint64 `cbor:"64,keyasint,omitempty"`
 }
+
+// FeatureStages says in a [Hello] that its sender compares open threads and groups of ledgers before it
+// lists anything.
+const FeatureStages = 1
+
+// FeatureTombs says that its sender takes a [Tomb] in place of a closed thread's records.
+const FeatureTombs = 2
+
+// helloExtra are the keys from 64 on that a greeting knows.
+const helloExtra = 64
 
 // Detail follows a difference: which part differs, and what own computers share beyond records.
 type Detail struct {
@@ -281,6 +296,10 @@ func typed(f Frame) Frame {
 		f.Type = FrameWelcome
 	case *Accept:
 		f.Type = FrameAccept
+	case *LaneJoin:
+		f.Type = FrameLaneJoin
+	case *LaneYes:
+		f.Type = FrameLaneYes
 	}
 	return f
 }
@@ -347,11 +366,19 @@ func DecodeFrame(body []byte) (Frame, error) {
 	if err := decode.Unmarshal(body, f); err != nil {
 		return nil, fmt.Errorf("%w: type %d: %v", ErrFrame, kind, err)
 	}
-	known, critical := sift(body, through(15))
+	known, critical := sift(body, through(15), extraKeys(f)...)
 	if again, err := encode.Marshal(f); err != nil || critical || !bytes.Equal(again, known) || !f.bounded() {
 		return nil, fmt.Errorf("%w: type %d: unknown key, absent value written out or too many entries", ErrFrame, kind)
 	}
 	return f, nil
+}
+
+// extraKeys are the keys from 64 on that a frame knows.
+func extraKeys(f Frame) []uint64 {
+	if _, ok := f.(*Hello); ok {
+		return []uint64{helloExtra}
+	}
+	return nil
 }
 
 func freshFrame(t FrameType) Frame {
@@ -390,6 +417,10 @@ func freshFrame(t FrameType) Frame {
 		return new(Welcome)
 	case FrameAccept:
 		return new(Accept)
+	case FrameLaneJoin:
+		return new(LaneJoin)
+	case FrameLaneYes:
+		return new(LaneYes)
 	}
 	return nil
 }

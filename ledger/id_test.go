@@ -60,14 +60,33 @@ func TestTheProofAndTheWordsAreMadeAsThePageSays(t *testing.T) {
 	if got := c.JoinMAC(joiner, n, "laptop"); !bytes.Equal(got[:], mac.Sum(nil)) {
 		t.Errorf("proof %x", got)
 	}
-	h := digest("parley-words/1\x00", met)
+	checkWords(t, c.WordBits(joiner, n), digest("parley-words/1\x00", met))
+	a, b := TID(id("a")), TID(id("b"))
+	mac.Reset()
+	mac.Write(slices.Concat([]byte("parley-lane-join/1\x00"), met, b[:], []byte("kim")))
+	if got := c.LaneMAC(joiner, n, b, "kim"); !bytes.Equal(got[:], mac.Sum(nil)) {
+		t.Errorf("proof for a lane %x", got)
+	}
+	checkWords(t, c.LaneWordBits(joiner, n, a, b), digest("parley-lane-words/1\x00", met, a[:], b[:]))
+	lane, invite := LaneID(a, b), c.ID()
+	if got, want := string(LaneStatement(lane, invite, c.Inviter)), "parley/join/1\x00"+string(lane[:])+string(invite[:])+string(c.Inviter[:]); got != want {
+		t.Errorf("lane statement %x, want %x", got, want)
+	}
+	if got := crc16([]byte("123456789")); got != 0x29b1 {
+		t.Errorf("checksum %x, want that of CRC-16/CCITT-FALSE", got)
+	}
+}
+
+// checkWords holds the numbers of four words against the first 44 bits of a hash.
+func checkWords(t *testing.T, words [4]uint16, h [32]byte) {
+	t.Helper()
 	var bits strings.Builder
 	for _, octet := range h[:6] {
 		for shift := 7; shift >= 0; shift-- {
 			bits.WriteByte('0' + octet>>shift&1)
 		}
 	}
-	for i, got := range c.WordBits(joiner, n) {
+	for i, got := range words {
 		want := uint16(0)
 		for _, bit := range bits.String()[11*i : 11*i+11] {
 			want = want<<1 | uint16(bit-'0')
@@ -75,9 +94,6 @@ func TestTheProofAndTheWordsAreMadeAsThePageSays(t *testing.T) {
 		if got != want {
 			t.Errorf("word %d is %d, want %d", i, got, want)
 		}
-	}
-	if got := crc16([]byte("123456789")); got != 0x29b1 {
-		t.Errorf("checksum %x, want that of CRC-16/CCITT-FALSE", got)
 	}
 }
 

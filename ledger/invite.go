@@ -125,7 +125,10 @@ func (c InviteCode) JoinMAC(joiner Device, n Nonces, name string) [32]byte {
 
 // WordBits are the four numbers of eleven bits that both screens show as words.
 func (c InviteCode) WordBits(joiner Device, n Nonces) [4]uint16 {
-	h := hashed("parley-words/1\x00", c.Inviter[:], joiner[:], n.Challenge[:], n.Join[:])
+	return wordBits(hashed("parley-words/1\x00", c.Inviter[:], joiner[:], n.Challenge[:], n.Join[:]))
+}
+
+func wordBits(h [32]byte) [4]uint16 {
 	bits := binary.BigEndian.Uint64(h[:8])
 	var out [4]uint16
 	for i := range out {

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -236,7 +237,7 @@ func Seal(key ed25519.PrivateKey, h Header, content Body) (*Record, error) {
 // sift returns a map without its unknown keys, re-encoded, and whether one of those was critical:
 // 16 to 63 are, 64 and above may be passed over. Unknown keys below 16 cannot occur, since every
 // version shares them; they count as critical. b is canonical.
-func sift(b []byte, keys uint64) (known []byte, critical bool) {
+func sift(b []byte, keys uint64, also ...uint64) (known []byte, critical bool) {
 	_, count, at := head(b, 0)
 	if at < 0 || b[0]>>5 != majorMap {
 		return nil, true
@@ -248,7 +249,7 @@ func sift(b []byte, keys uint64) (known []byte, critical bool) {
 		major, key, _ := head(b, at)
 		at = item(b, item(b, at, 0), 0)
 		switch {
-		case major == majorUint && key < 64 && keys&(1<<key) != 0:
+		case major == majorUint && (key < 64 && keys&(1<<key) != 0 || slices.Contains(also, key)):
 			kept = append(kept, b[start:at]...)
 			n++
 		case major != majorUint || key < 64:

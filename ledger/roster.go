@@ -62,7 +62,8 @@ type MainRelease struct{}
 type LaneBind struct {
 	Fleet  TID       `cbor:"1,keyasint"`
 	Invite Invite    `cbor:"2,keyasint"`
-	Accept Signature `cbor:"3,keyasint"`
+	Accept Signature `cbor:"3,keyasint"`            // a computer's of the other fleet, over [LaneStatement]
+	Name   string    `cbor:"16,keyasint,omitempty"` // what the other developer is called here, at most 64 bytes
 }
 
 // Kind is [KindGenesis].
@@ -151,7 +152,12 @@ func (*MainRelease) check(h *Header) error {
 	return plain(&h2)
 }
 
-func (*LaneBind) check(h *Header) error { return plain(h) }
+func (l *LaneBind) check(h *Header) error {
+	if len(l.Name) > 64 {
+		return errors.New("name: want at most 64 bytes")
+	}
+	return plain(h)
+}
 
 // plain checks that a record outside a conversation uses no conversation references.
 func plain(h *Header) error {
@@ -177,7 +183,8 @@ func RekeyStatement(fleet TID, old, replacement Device) []byte {
 
 // LaneOn switches a lane on at the author's end, for the listed repositories.
 type LaneOn struct {
-	Repos []uint64 `cbor:"1,keyasint"` // GitHub's numeric ids, ascending
+	Repos []uint64 `cbor:"1,keyasint"`            // GitHub's numeric ids, ascending
+	After []ID     `cbor:"16,keyasint,omitempty"` // statements of this end that its author knew, ascending
 }
 
 // LaneOff switches it off at the author's end.
@@ -224,6 +231,14 @@ func (l *LaneOn) check(h *Header) error {
 	for i := range l.Repos {
 		if i > 0 && l.Repos[i-1] >= l.Repos[i] {
 			return errors.New("repositories are not strictly ascending")
+		}
+	}
+	if len(l.After) > AnswersMax {
+		return errors.New("earlier statements: at most 64")
+	}
+	for i := range l.After {
+		if i > 0 && !l.After[i-1].Less(l.After[i]) {
+			return errors.New("earlier statements are not strictly ascending")
 		}
 	}
 	return plain(h)

@@ -83,7 +83,9 @@ func samples() []sample {
 		{name: "main-claim", header: rosterHeader(), content: &MainClaim{Term: 2, Over: []ID{id("claim")}}},
 		{name: "main-release", header: release, content: &MainRelease{}},
 		{name: "lane-bind", header: rosterHeader(), content: &LaneBind{Fleet: TID(id("fleet")), Invite: Invite{4}, Accept: sig}},
+		{name: "lane-bind-named", header: rosterHeader(), content: &LaneBind{Fleet: TID(id("fleet")), Invite: Invite{4}, Accept: sig, Name: "maya"}},
 		{name: "on", header: laneHeader(), content: &LaneOn{Repos: []uint64{1, 7}}},
+		{name: "on-after", header: laneHeader(), content: &LaneOn{Repos: []uint64{7}, After: []ID{id("off")}}},
 		{name: "off", header: laneHeader(), content: &LaneOff{}},
 		{name: "who", header: laneHeader(), content: &Who{Nonce: [16]byte{1}}},
 		{name: "am", header: laneHeader(), content: &Am{Nonce: [16]byte{1}, Host: "github.com", User: 77, Login: "kim"}},
@@ -112,13 +114,15 @@ func frames() []sample {
 		&Join{Version: 1, Invite: Invite{4}, Name: "laptop", Nonce: [16]byte{2}, MAC: [32]byte{3}},
 		&Welcome{Fleet: TID(id("fleet")), Name: "desktop"},
 		&Accept{Accept: Signature{1}},
+		&LaneJoin{Version: 1, Invite: Invite{4}, Name: "kim", Nonce: [16]byte{2}, MAC: [32]byte{3}, Fleet: TID(id("fleet"))},
+		&LaneYes{Accept: Signature{1}},
 	}
 	names := []string{
 		"hello", "detail", "list", "buckets", "bucket", "have", "records", "tomb", "bye", "made", "made-reply",
 		"press", "press-reply",
-		"challenge", "join", "welcome", "accept",
+		"challenge", "join", "welcome", "accept", "lane-join", "lane-yes",
 	}
-	var out []sample
+	out := []sample{{name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
 	for i, f := range all {
 		out = append(out, sample{name: "frame-" + names[i], frame: f})
 	}

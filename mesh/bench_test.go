@@ -101,6 +101,9 @@ func BenchmarkVerify10000(b *testing.B) {
 // BenchmarkPublishToDelivery is the time from Publish to the other side's book, one record after another.
 func BenchmarkPublishToDelivery(b *testing.B) {
 	c := newCrew(b, 3, loopback["quic"])
+	for _, m := range c.meshes {
+		m.c.GossipRate = -1
+	}
 	c.join()
 	p := newPen(c.ids[0], ledger.TID{7})
 	var took []time.Duration

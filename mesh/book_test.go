@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -185,4 +188,94 @@ func (s *shelf) disordered() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bad
+}
+
+// Loose is nothing: a shelf keeps no rosters apart.
+func (s *shelf) Loose(ledger.TID) ([][]byte, bool) { return nil, false }
+
+// Through is what passes a lane by its grant, as far as a shelf goes: the lane's own ledger, and the conversations
+// that the grant lets see.
+func (s *shelf) Through(g lanes.Grant) Book { return laneShelf{s, g} }
+
+type laneShelf struct {
+	*shelf
+	g lanes.Grant
+}
+
+func (l laneShelf) passes(tid ledger.TID) bool {
+	if !l.g.Given() {
+		return false
+	}
+	if tid == l.g.Ledger() {
+		return true
+	}
+	var all []*ledger.Record
+	l.mu.Lock()
+	for _, records := range l.chains[tid] {
+		all = append(all, records...)
+	}
+	l.mu.Unlock()
+	return l.g.MaySee(all)
+}
+
+// Visible is what passes.
+func (l laneShelf) Visible(d ledger.Device) []ledger.Listing {
+	return slices.DeleteFunc(l.shelf.Visible(d), func(e ledger.Listing) bool { return !l.passes(e.Ledger) })
+}
+
+// Heads is nothing of what does not pass.
+func (l laneShelf) Heads(tid ledger.TID) ([]ledger.Head, error) {
+	if !l.passes(tid) {
+		return nil, nil
+	}
+	heads, err := l.shelf.Heads(tid)
+	opens := func(h ledger.Head) int {
+		if wires, _ := l.From(tid, h.Chain, 0, 1); len(wires) == 1 {
+			if r, err := ledger.Parse(wires[0]); err == nil && r.Kind == ledger.KindOpen {
+				return 0
+			}
+		}
+		return 1
+	}
+	slices.SortStableFunc(heads, func(a, b ledger.Head) int { return opens(a) - opens(b) })
+	return heads, err
+}
+
+// Family knows what passes.
+func (l laneShelf) Family(tid ledger.TID) (ledger.Family, bool) {
+	if !l.passes(tid) {
+		return 0, false
+	}
+	return l.shelf.Family(tid)
+}
+
+// Receive takes what passes once it is there.
+func (l laneShelf) Receive(ctx context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error {
+	var kept []*ledger.Record
+	for _, r := range records {
+		if l.g.Carries(r.Device) && (r.Ledger == l.g.Ledger() || l.g.MaySee(records) || l.passes(r.Ledger)) {
+			kept = append(kept, r)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return l.shelf.Receive(ctx, from, f, kept)
+}
+
+// Loose is nothing, and no lane passes a store that stands in for a node's.
+func (*stored) Loose(ledger.TID) ([][]byte, bool) { return nil, false }
+
+// Through is nothing.
+func (*stored) Through(lanes.Grant) Book { return laneShelf{newShelf(), lanes.Grant{}} }
+
+// Loose is nothing.
+func (shelved) Loose(ledger.TID) ([][]byte, bool) { return nil, false }
+
+// Through is nothing.
+func (shelved) Through(lanes.Grant) Book { return laneShelf{newShelf(), lanes.Grant{}} }
+
+// ofMember is an exchange with a computer of the fleet.
+func ofMember(m *Mesh, s network.Stream, d ledger.Device) *exchange {
+	return newExchange(m, s, d, m.c.Book, m.c.Fleet)
 }

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,22 @@ func TestTenComputersHearEverythingThroughADay(t *testing.T) { // P24
 		t.Logf("the slowest had everything %v after the day", slowest)
 		if mib := c.net.Carried() >> 20; mib > 20 {
 			t.Errorf("the day cost %d MiB", mib)
+		}
+	})
+}
+
+func TestAfterASleepADeadConnectionIsFoundWithinMoments(t *testing.T) { // P24
+	virtual.Test(t, func(t *testing.T) {
+		var slept atomic.Int64
+		c := (&town{wall: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }}).start(t, 2)
+
+		c.net.Unplug(c.host(1)) // the other gave up long ago; here the connection looks open
+		slept.Store(int64(time.Hour))
+		c.meshes[0].SyncNow()
+		<-time.After(proofTime + time.Second)
+
+		if c.meshes[0].Peers()[0].Connected {
+			t.Error("it is still believed in")
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"crypto/hmac"
 	"errors"
 	"slices"
 	"time"
@@ -70,13 +69,13 @@ func (m *Mesh) remember(i *Invitation) {
 }
 
 // tooLate is the answer to a joiner that proves a code that has ended; nil for any other joiner.
-func (m *Mesh) tooLate(join *ledger.Join, d ledger.Device, n ledger.Nonces) error {
+func (m *Mesh) tooLate(join plea, d ledger.Device, n ledger.Nonces) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	m.past = slices.DeleteFunc(m.past, func(e ended) bool { return now.After(e.until) })
 	for _, e := range m.past {
-		if want := e.code.JoinMAC(d, n, join.Name); join.Invite == e.code.ID() && hmac.Equal(want[:], join.MAC[:]) {
+		if join.proves(e.code, d, n) {
 			return proven{e.why}
 		}
 	}

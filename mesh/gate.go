@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
 )
 
 // guestsMax bounds the strangers that an open invitation lets in.
@@ -20,14 +22,24 @@ const guestsMax = 256
 type gate struct {
 	mu      sync.RWMutex
 	allowed map[peer.ID]bool
-	dialled map[peer.ID]int  // dials of this package that run
-	guests  map[peer.ID]bool // came in as strangers since the invitation was opened
-	open    bool             // an invitation is open
-	all     bool             // a joiner knows nobody yet and dials by the key in its code
+	dialled map[peer.ID]int        // dials of this package that run
+	guests  map[peer.ID]bool       // came in as strangers since the invitation was opened
+	hosts   map[peer.ID]int        // strangers whose invitation this computer follows
+	lanes   map[peer.ID]ledger.TID // computers of other developers whose lane is on here, with their fleet
+	open    bool                   // an invitation is open
+	all     bool                   // a joiner knows nobody yet and dials by the key in its code
+	refused *Counters
+
+	here    map[peer.ID]bool // members that are connected
+	relays  map[peer.ID]bool // may be dialled at any time; those that are no members get nothing else
+	probing func() bool      // whether a member was asked to dial back; nil: never
 }
 
 func newGate() *gate {
-	return &gate{allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}}
+	return &gate{
+		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, hosts: map[peer.ID]int{},
+		lanes: map[peer.ID]ledger.TID{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
+	}
 }
 
 // set replaces the members and reports who was removed, and whether anything changed.
@@ -50,11 +62,25 @@ func (g *gate) member(p peer.ID) bool {
 	return g.allowed[p]
 }
 
-// guest reports whether a stranger came in by an invitation that is still open.
+// guest reports whether a stranger came in by an invitation that is still open, or is the one who invited here.
 func (g *gate) guest(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.open && g.guests[p]
+	return g.open && g.guests[p] || g.hosts[p] > 0
+}
+
+// visit allows to dial a stranger who invited, until done is called.
+func (g *gate) visit(p peer.ID) (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hosts[p]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.hosts[p]--; g.hosts[p] == 0 {
+			delete(g.hosts, p)
+		}
+	}
 }
 
 // admitGuests opens the gate to strangers.
@@ -80,7 +106,7 @@ func (g *gate) promoted() []peer.ID {
 	defer g.mu.Unlock()
 	var out []peer.ID
 	for p := range g.guests {
-		if g.allowed[p] {
+		if g.knows(p) {
 			out = append(out, p)
 		}
 	}
@@ -105,17 +131,56 @@ func (g *gate) dial(p peer.ID) (done func()) {
 	}
 }
 
+// setRelays says who may be dialled as a relay.
+func (g *gate) setRelays(ids []peer.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.relays = map[peer.ID]bool{}
+	for _, id := range ids {
+		g.relays[id] = true
+	}
+}
+
+func (g *gate) relay(p peer.ID) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.relays[p]
+}
+
+// connected notes whether a member is there.
+func (g *gate) connected(p peer.ID, here bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if here {
+		g.here[p] = true
+	} else {
+		delete(g.here, p)
+	}
+}
+
+// members are those who belong, in the order of their names.
+func (g *gate) members() []peer.ID {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.Sorted(maps.Keys(g.allowed))
+}
+
 // InterceptPeerDial refuses to dial strangers, and lets nobody but this package dial. libp2p and gossip
 // dial whoever they want to open a stream to: with a peer that lets nobody in, each refused connection
-// would be the cause of the next, without a pause.
+// would be the cause of the next, without a pause. Who is connected already is dialled a second time only to
+// find a better way: past a relay, or to test its addresses for it.
 func (g *gate) InterceptPeerDial(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.all || g.allowed[p] && g.dialled[p] > 0
+	return g.all || g.relays[p] || g.hosts[p] > 0 || g.knows(p) && (g.dialled[p] > 0 || g.here[p])
 }
 
 // InterceptAddrDial refuses to dial strangers.
-func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool { return g.all || g.member(p) }
+func (g *gate) InterceptAddrDial(p peer.ID, _ ma.Multiaddr) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.all || g.relays[p] || g.hosts[p] > 0 || g.knows(p)
+}
 
 // InterceptAccept knows no peer yet.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
@@ -124,10 +189,14 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.all || g.allowed[p] {
+	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
+	if dir == network.DirInbound && g.probing != nil && g.probing() {
+		return true // it dials back with a key of its own, as AutoNAT does; every protocol of ours refuses it
+	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
+		g.refused.Count(RefusedStranger)
 		return false
 	}
 	g.guests[p] = true
@@ -143,8 +212,8 @@ func sorted(s []PeerStatus) []PeerStatus {
 	return s
 }
 
-// unheard are the peers that gossip neither tells anything nor listens to: all but the members. Guests
-// are among them; they may know the topic.
+// unheard are the peers that gossip neither tells anything nor listens to: all but the members and those of a
+// lane that is on. Guests are among them; they may know the topic.
 type unheard struct {
 	g  *gate
 	me peer.ID
@@ -154,4 +223,4 @@ type unheard struct {
 func (u unheard) Add(peer.ID) bool { return true }
 
 // Contains reports whether a peer is kept out. Messages name no author, whom the library asks about too.
-func (u unheard) Contains(p peer.ID) bool { return p != "" && p != u.me && !u.g.member(p) }
+func (u unheard) Contains(p peer.ID) bool { return p != "" && p != u.me && !u.g.known(p) }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
@@ -19,6 +20,8 @@ const (
 	bufferMax = 4096
 	inboxMax  = 4096
 	batchMax  = 128
+
+	subscriptionsMax = 512 // topics that a peer may name at once: its fleet's, and its lanes'
 )
 
 // joinGossip subscribes to the fleet's topic. Records are signed themselves, so messages are not; a
@@ -28,16 +31,18 @@ func (m *Mesh) joinGossip() error {
 	params := pubsub.DefaultGossipSubParams()
 	params.HeartbeatInterval = m.c.Heartbeat
 	topic := topicOf(m.c.Fleet)
-	ps, err := pubsub.NewGossipSub(m.ctx, m.host,
+	may := topics{m}
+	ps, err := pubsub.NewGossipSub(m.ctx, m.host, append(m.gossipCalm(),
 		pubsub.WithGossipSubParams(params),
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
-		pubsub.WithMessageIdFn(func(msg *pb.Message) string { s := sha256.Sum256(msg.GetData()); return string(s[:]) }),
+		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
-		pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(topic), 16)))
+		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
+	m.pubsub = ps
 	if err := ps.RegisterTopicValidator(topic, m.validate, pubsub.WithValidatorInline(true)); err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
@@ -50,31 +55,52 @@ func (m *Mesh) joinGossip() error {
 	return nil
 }
 
+// messageID is the hash of a message's bytes; on a lane's topic it covers the topic too, since one record goes to
+// the fleet and through lanes.
+func messageID(msg *pb.Message) string {
+	data := msg.GetData()
+	if topic := msg.GetTopic(); strings.HasPrefix(topic, laneTopics) {
+		data = append([]byte(topic), data...)
+	}
+	s := sha256.Sum256(data)
+	return string(s[:])
+}
+
 // validate judges a message before it is passed on: malformed bytes and bad signatures are refused, and
 // what is held already is not spread again.
 func (m *Mesh) validate(_ context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
 	if !m.gate.member(from) && from != m.host.ID() {
-		return pubsub.ValidationReject
+		return m.reject(RefusedStranger, from)
 	}
 	r, err := ledger.Parse(msg.GetData())
 	if err != nil {
-		return pubsub.ValidationReject
+		return m.reject(RefusedMalformed, from)
 	}
 	f, ok := m.familyOf(r)
 	if !ok {
 		return pubsub.ValidationIgnore
 	}
-	if !m.ofFamily(r.Ledger, f) {
-		return pubsub.ValidationReject
+	if !ofFamily(m.c.Book, r.Ledger, f) {
+		return m.reject(RefusedFamily, from)
 	}
 	if err := r.Verify(f); err != nil {
-		return pubsub.ValidationReject
+		return m.reject(RefusedSignature, from)
 	}
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
 	}
+	if !m.inRate(from, r) {
+		m.refused.Count(RefusedRate)
+		return pubsub.ValidationIgnore // catch-up brings it
+	}
 	msg.ValidatorData = r
 	return pubsub.ValidationAccept
+}
+
+// reject counts why a message is refused.
+func (m *Mesh) reject(why Refusal, from peer.ID) pubsub.ValidationResult {
+	m.refused.countBy(why, from)
+	return pubsub.ValidationReject
 }
 
 // familyOf is the family that a record belongs to: by its kind, or by its ledger where the kind is unknown.
@@ -87,8 +113,8 @@ func (m *Mesh) familyOf(r *ledger.Record) (ledger.Family, bool) {
 
 // ofFamily reports whether records of a family may come into a ledger. One of which nothing but kinds of
 // another version is held takes the first family that is known.
-func (m *Mesh) ofFamily(tid ledger.TID, f ledger.Family) bool {
-	held, ok := m.c.Book.Family(tid)
+func ofFamily(b Book, tid ledger.TID, f ledger.Family) bool {
+	held, ok := b.Family(tid)
 	return !ok || held == ledger.FamilyUnknown || held == f
 }
 
@@ -111,9 +137,11 @@ func (m *Mesh) Publish(r *ledger.Record) error { return m.topic.Publish(m.ctx, r
 
 // readGossip hands records over and never waits for the disk. What does not fit is dropped; catch-up
 // brings it.
-func (m *Mesh) readGossip() {
+func (m *Mesh) readGossip() { m.readTopic(m.sub, ledger.TID{}) }
+
+func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 	for {
-		msg, err := m.sub.Next(m.ctx)
+		msg, err := sub.Next(m.ctx)
 		if err != nil {
 			return
 		}
@@ -121,8 +149,12 @@ func (m *Mesh) readGossip() {
 		if !ok || msg.ReceivedFrom == m.host.ID() {
 			continue
 		}
+		from, ok := deviceOf(msg.ReceivedFrom)
+		if !ok {
+			continue
+		}
 		select {
-		case m.inbox <- r:
+		case m.inbox <- gossiped{r, from, fleet}:
 		default:
 			m.Ask(r.Ledger)
 		}
@@ -132,7 +164,7 @@ func (m *Mesh) readGossip() {
 // storeGossip gives what came to the book, as much at once as waits.
 func (m *Mesh) storeGossip() {
 	for {
-		var batch []*ledger.Record
+		var batch []gossiped
 		select {
 		case r := <-m.inbox:
 			batch = append(batch, r)
@@ -153,21 +185,37 @@ func (m *Mesh) storeGossip() {
 	}
 }
 
-// deliver hands a batch over, each family by itself, in order.
-func (m *Mesh) deliver(batch []*ledger.Record) error {
-	for start := 0; start < len(batch); {
-		f, _ := m.familyOf(batch[start])
-		end := start + 1
-		for end < len(batch) {
-			if g, _ := m.familyOf(batch[end]); g != f {
+// gossiped is a record, the peer that passed it on and the lane that it came by; zero is the fleet's own topic.
+type gossiped struct {
+	*ledger.Record
+	from ledger.Device
+	lane ledger.TID
+}
+
+// deliver hands a batch over in order, together what is of one family and came from one peer by one lane.
+func (m *Mesh) deliver(batch []gossiped) error {
+	for len(batch) > 0 {
+		first := batch[0]
+		f, _ := m.familyOf(first.Record)
+		var same []*ledger.Record
+		for _, t := range batch {
+			if g, _ := m.familyOf(t.Record); g != f || t.from != first.from || t.lane != first.lane {
 				break
 			}
-			end++
+			same = append(same, t.Record)
 		}
-		if err := m.c.Book.Receive(m.ctx, batch[start].Device, f, batch[start:end]); err != nil {
+		batch = batch[len(same):]
+		book := m.c.Book
+		if first.lane != (ledger.TID{}) {
+			l := m.laneOf(first.lane)
+			if l == nil { // it was switched off meanwhile
+				continue
+			}
+			book = book.Through(l.now())
+		}
+		if err := book.Receive(m.ctx, first.from, f, same); err != nil {
 			return err
 		}
-		start = end
 	}
 	return nil
 }

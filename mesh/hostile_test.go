@@ -54,7 +54,7 @@ func said(t testing.TB, frames ...ledger.Frame) []byte {
 // answered runs the answering side over what a peer says.
 func answered(m *Mesh, in []byte) (*script, error) {
 	s := &script{in: bytes.NewReader(in)}
-	x := newExchange(m, s, NewIdentity([32]byte{2}).Device())
+	x := ofMember(m, s, NewIdentity([32]byte{2}).Device())
 	err := x.answer()
 	m.end(x, err)
 	return s, err
@@ -169,7 +169,7 @@ func TestEqualLedgersCost200BytesAtMostOnTheStream(t *testing.T) { // D-6
 		t.Fatal(err)
 	}
 	over := &counted{Stream: s}
-	x := newExchange(c.meshes[1], over, c.ids[0].Device())
+	x := ofMember(c.meshes[1], over, c.ids[0].Device())
 
 	err = x.lead()
 	c.meshes[1].end(x, err)

@@ -97,3 +97,12 @@ func deviceOf(p peer.ID) (ledger.Device, bool) {
 	d := ledger.Device(raw)
 	return d, d.Check() == nil
 }
+
+// PeerName is how multiaddresses call a device, after /p2p/; "" for a key that has no name.
+func PeerName(d ledger.Device) string {
+	p, err := peerOf(d)
+	if err != nil {
+		return ""
+	}
+	return p.String()
+}

@@ -73,6 +73,10 @@ func (in *intake) read() error {
 			}
 			in.order <- p
 			in.judged <- p
+		case *ledger.Tomb:
+			if err := in.x.bury(f); err != nil {
+				return err
+			}
 		case *ledger.Bye:
 			return nil
 		default:
@@ -112,8 +116,8 @@ func (in *intake) add(p *piece) {
 	if in.err != nil {
 		return
 	}
-	if p.err == nil && !in.x.m.ofFamily(p.frame.Ledger, p.frame.Family) {
-		p.err = fmt.Errorf("%w: ledger %s is of another family", errPeer, p.frame.Ledger.Short())
+	if p.err == nil && !ofFamily(in.x.book, p.frame.Ledger, p.frame.Family) {
+		p.err = fmt.Errorf("%w: %w: ledger %s", errPeer, errFamily, p.frame.Ledger.Short())
 	}
 	if p.err != nil {
 		in.flush()
@@ -126,7 +130,7 @@ func (in *intake) add(p *piece) {
 
 func (in *intake) flush() {
 	if len(in.batch) > 0 && in.err == nil {
-		if err := in.x.m.c.Book.Receive(in.x.m.ctx, in.x.with, in.family, in.batch); err != nil {
+		if err := in.x.book.Receive(in.x.m.ctx, in.x.with, in.family, in.batch); err != nil {
 			in.fail(err)
 		} else {
 			in.x.received += len(in.batch)

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -35,6 +36,8 @@ var (
 	ErrExpired     = errors.New("the code has expired")
 	ErrRefused     = errors.New("the other side refused")
 	ErrUnreachable = errors.New("the computer that invited cannot be reached")
+	ErrOwnFleet    = errors.New("the code is of this developer's own computers")
+	ErrOtherKind   = errors.New("the code is for something else")
 )
 
 // InviteOptions is what an invitation needs of the node.
@@ -49,16 +52,18 @@ type InviteOptions struct {
 	Add func(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error)
 }
 
-// Paired is the computer that joined.
+// Paired is the computer that joined, or the one of another developer.
 type Paired struct {
 	Device ledger.Device
 	Name   string
+	Fleet  ledger.TID // of a lane: the other developer's
 }
 
 // Invitation is one open code.
 type Invitation struct {
 	m      *Mesh
 	o      InviteOptions
+	lane   *LaneOptions // of an invitation to a lane
 	code   ledger.InviteCode
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -75,15 +80,17 @@ type Invitation struct {
 
 // Invite opens an invitation. There is one at a time; an earlier one is cancelled.
 func (m *Mesh) Invite(o InviteOptions) (*Invitation, error) {
-	if o.TTL == 0 {
-		o.TTL = inviteTTL
-	}
-	i := &Invitation{m: m, o: o, ended: make(chan struct{}), code: ledger.InviteCode{Kind: ledger.InviteComputer, Inviter: m.c.Identity.Device()}}
+	return m.open(&Invitation{o: o}, ledger.InviteComputer)
+}
+
+// open gives an invitation its code and lets strangers come for it.
+func (m *Mesh) open(i *Invitation, kind byte) (*Invitation, error) {
+	i.m, i.ended, i.code = m, make(chan struct{}), ledger.InviteCode{Kind: kind, Inviter: m.c.Identity.Device()}
 	if _, err := rand.Read(i.code.Secret[:]); err != nil {
 		return nil, fmt.Errorf("invite: %w", err)
 	}
 	i.code.Addrs = hints(m.host.Addrs())
-	i.ctx, i.cancel = context.WithTimeout(m.ctx, o.TTL)
+	i.ctx, i.cancel = context.WithTimeout(m.ctx, cmp.Or(i.o.TTL, inviteTTL))
 	m.mu.Lock()
 	before := m.invite
 	m.invite = i
@@ -253,25 +260,48 @@ func (p *pairing) end(err error) {
 	}
 }
 
+// plea is what a joiner says of itself and proves, whatever it wants to join.
+type plea struct {
+	kind   byte // of the code that it holds
+	invite ledger.Invite
+	name   string
+	fleet  ledger.TID // its own, where two developers pair
+	mac    [32]byte
+}
+
+// proves reports whether the joiner knows the secret of a code that was made for what it asks.
+func (p plea) proves(code ledger.InviteCode, d ledger.Device, n ledger.Nonces) bool {
+	want := code.JoinMAC(d, n, p.name)
+	if p.kind == ledger.InviteLane {
+		want = code.LaneMAC(d, n, p.fleet, p.name)
+	}
+	return hmac.Equal(want[:], p.mac[:]) && p.invite == code.ID() && p.kind == code.Kind
+}
+
 // hear challenges a joiner and reads what it proves.
-func (p *pairing) hear() (*ledger.Join, ledger.Nonces, error) {
+func (p *pairing) hear() (plea, ledger.Nonces, error) {
 	var n ledger.Nonces
 	if _, err := rand.Read(n.Challenge[:]); err != nil {
-		return nil, n, err
+		return plea{}, n, err
 	}
 	if err := p.write(&ledger.Challenge{Nonce: n.Challenge}); err != nil {
-		return nil, n, err
+		return plea{}, n, err
 	}
 	f, err := p.read(ioTimeout)
 	if err != nil {
-		return nil, n, err
+		return plea{}, n, err
 	}
-	join, ok := f.(*ledger.Join)
-	if !ok || join.Version != 1 {
-		return nil, n, errPeer
+	switch f := f.(type) {
+	case *ledger.Join:
+		if n.Join = f.Nonce; f.Version == 1 {
+			return plea{kind: ledger.InviteComputer, invite: f.Invite, name: f.Name, mac: f.MAC}, n, nil
+		}
+	case *ledger.LaneJoin:
+		if n.Join = f.Nonce; f.Version == 1 {
+			return plea{kind: ledger.InviteLane, invite: f.Invite, name: f.Name, fleet: f.Fleet, mac: f.MAC}, n, nil
+		}
 	}
-	n.Join = join.Nonce
-	return join, n, nil
+	return plea{}, n, errPeer
 }
 
 // admit lets one joiner prove the secret, asks the person, and sends the roster.
@@ -290,7 +320,7 @@ func (i *Invitation) admit(p *pairing, d ledger.Device) error {
 		i.end(Paired{}, ErrSpentCode)
 		return proven{err}
 	}
-	paired, err := i.welcome(p, d, join, wordsOf(i.code.WordBits(d, n)))
+	paired, err := i.meet(p, d, join, n)
 	i.end(paired, err)
 	if err != nil {
 		return proven{err}
@@ -298,11 +328,18 @@ func (i *Invitation) admit(p *pairing, d ledger.Device) error {
 	return nil
 }
 
+// meet is what follows the proof.
+func (i *Invitation) meet(p *pairing, d ledger.Device, join plea, n ledger.Nonces) (Paired, error) {
+	if i.lane != nil {
+		return i.meetLane(p, d, join, n)
+	}
+	return i.welcome(p, d, join.name, wordsOf(i.code.WordBits(d, n)))
+}
+
 // prove checks the secret. A code is burnt after three wrong tries, and by the first right one; no run of
 // the protocol that began before outlives it.
-func (i *Invitation) prove(join *ledger.Join, d ledger.Device, n ledger.Nonces) error {
-	want := i.code.JoinMAC(d, n, join.Name)
-	right := hmac.Equal(want[:], join.MAC[:]) && join.Invite == i.code.ID()
+func (i *Invitation) prove(join plea, d ledger.Device, n ledger.Nonces) error {
+	right := join.proves(i.code, d, n)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch spent := i.taken || i.wrong >= wrongMax; {
@@ -322,7 +359,7 @@ func (i *Invitation) prove(join *ledger.Join, d ledger.Device, n ledger.Nonces) 
 	return nil
 }
 
-func (i *Invitation) welcome(p *pairing, d ledger.Device, join *ledger.Join, words [4]string) (Paired, error) {
+func (i *Invitation) welcome(p *pairing, d ledger.Device, name string, words [4]string) (Paired, error) {
 	if err := p.write(&ledger.Welcome{Fleet: i.m.c.Fleet, Name: i.o.Name}); err != nil {
 		return Paired{}, err
 	}
@@ -336,23 +373,31 @@ func (i *Invitation) welcome(p *pairing, d ledger.Device, join *ledger.Join, wor
 	}
 	ctx, cancel := context.WithTimeout(i.ctx, personMax)
 	defer cancel()
-	yes, err := i.o.Confirm(ctx, join.Name, words)
+	yes, err := i.o.Confirm(ctx, name, words)
 	if err = errors.Join(err, ctx.Err()); err != nil || !yes { // a yes that came too late is none
 		return Paired{}, errors.Join(ErrRefused, err)
 	}
-	roster, err := i.o.Add(ctx, d, i.code.ID(), accept.Accept, join.Name)
+	roster, err := i.o.Add(ctx, d, i.code.ID(), accept.Accept, name)
 	if err != nil {
 		return Paired{}, err
 	}
+	if err := p.writeRoster(i.m.c.Fleet, roster); err != nil {
+		return Paired{}, err
+	}
+	return Paired{Device: d, Name: name}, p.write(&ledger.Bye{})
+}
+
+// writeRoster sends records of a roster, as many in a frame as it holds.
+func (p *pairing) writeRoster(fleet ledger.TID, roster []*ledger.Record) error {
 	for start := 0; start < len(roster); {
-		out := ledger.Records{Ledger: i.m.c.Fleet, Family: ledger.Roster}
+		out := ledger.Records{Ledger: fleet, Family: ledger.Roster}
 		for size := 0; start < len(roster) && size+len(roster[start].Wire)+3 <= frameRoom; start++ {
 			out.Wires = append(out.Wires, roster[start].Wire)
 			size += len(roster[start].Wire) + 3
 		}
 		if err := p.write(&out); err != nil {
-			return Paired{}, err
+			return err
 		}
 	}
-	return Paired{d, join.Name}, p.write(&ledger.Bye{})
+	return nil
 }

@@ -7,7 +7,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
@@ -46,7 +48,7 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 		return Joined{}, err
 	}
 	if code.Kind != ledger.InviteComputer {
-		return Joined{}, fmt.Errorf("%w: it is for a lane to another developer", ErrWrongCode)
+		return Joined{}, fmt.Errorf("%w: for a lane to another developer", ErrOtherKind)
 	}
 	inviter, err := peerOf(code.Inviter)
 	if err != nil {
@@ -54,7 +56,11 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 	}
 	g := newGate()
 	g.all = true
-	h, err := newHost(o.Identity, o.Listen, g, o.HostOptions)
+	over := o.HostOptions
+	if over == nil {
+		over = func() []libp2p.Option { return Reach{}.options(new(hands)) }
+	}
+	h, err := newHost(o.Identity, o.Listen, g, append([]libp2p.Option{libp2p.UserAgent(agentPrefix), libp2p.DisableRelay()}, over()...)...)
 	if err != nil {
 		return Joined{}, err
 	}
@@ -63,13 +69,9 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 }
 
 func ask(ctx context.Context, h host.Host, inviter peer.ID, code ledger.InviteCode, o JoinOptions) (Joined, error) {
-	var addrs []ma.Multiaddr
-	for _, b := range code.Addrs {
-		a, err := ma.NewMultiaddrBytes(b)
-		if err != nil {
-			return Joined{}, fmt.Errorf("%w: an address in it cannot be read", ErrWrongCode)
-		}
-		addrs = append(addrs, a)
+	addrs, err := addrsOf(code)
+	if err != nil {
+		return Joined{}, err
 	}
 	if err := h.Connect(ctx, peer.AddrInfo{ID: inviter, Addrs: addrs}); err != nil {
 		return Joined{}, fmt.Errorf("%w: %v", ErrUnreachable, err)
@@ -93,6 +95,19 @@ func ask(ctx context.Context, h host.Host, inviter peer.ID, code ledger.InviteCo
 	return out, nil
 }
 
+// addrsOf is where a code says that the inviter listens.
+func addrsOf(code ledger.InviteCode) ([]ma.Multiaddr, error) {
+	var out []ma.Multiaddr
+	for _, b := range code.Addrs {
+		a, err := ma.NewMultiaddrBytes(b)
+		if err != nil {
+			return nil, fmt.Errorf("%w: an address in it cannot be read", ErrWrongCode)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
 // joining is the joiner's side of the protocol.
 type joining struct {
 	p    pairing
@@ -102,31 +117,14 @@ type joining struct {
 
 func (j *joining) run() (Joined, error) {
 	me := j.o.Identity.Device()
-	f, err := j.p.read(ioTimeout)
+	n, err := j.p.challenged()
 	if err != nil {
-		return Joined{}, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled)", ErrSpentCode)
-	}
-	challenge, ok := f.(*ledger.Challenge)
-	if !ok {
-		return Joined{}, errPeer
-	}
-	n := ledger.Nonces{Challenge: challenge.Nonce}
-	if _, err := rand.Read(n.Join[:]); err != nil {
 		return Joined{}, err
 	}
 	join := &ledger.Join{Version: 1, Invite: j.code.ID(), Name: j.o.Name, Nonce: n.Join, MAC: j.code.JoinMAC(me, n, j.o.Name)}
-	if err := j.p.write(join); err != nil {
+	welcome, err := j.p.plead(join)
+	if err != nil {
 		return Joined{}, err
-	}
-	if f, err = j.p.read(ioTimeout); err != nil {
-		return Joined{}, err
-	}
-	if bye, ok := f.(*ledger.Bye); ok {
-		return Joined{}, toldBy(bye.Code, ErrWrongCode)
-	}
-	welcome, ok := f.(*ledger.Welcome)
-	if !ok {
-		return Joined{}, errPeer
 	}
 	accept := &ledger.Accept{}
 	statement := ledger.JoinStatement(welcome.Fleet, j.code.ID(), j.code.Inviter)
@@ -138,21 +136,54 @@ func (j *joining) run() (Joined, error) {
 		j.o.Show(wordsOf(j.code.WordBits(me, n)), welcome.Name)
 	}
 	out := Joined{Fleet: welcome.Fleet, Inviter: j.code.Inviter, InviterName: welcome.Name}
-	out.Roster, err = j.roster(welcome.Fleet)
+	out.Roster, err = j.p.roster(welcome.Fleet, rosterMax, personMax)
 	return out, err
 }
 
-// roster reads the fleet's records, which come once the other person has said yes.
-func (j *joining) roster(fleet ledger.TID) ([]*ledger.Record, error) {
+// challenged reads the inviter's nonce and draws this side's.
+func (p *pairing) challenged() (ledger.Nonces, error) {
+	f, err := p.read(ioTimeout)
+	if err != nil {
+		return ledger.Nonces{}, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled)", ErrSpentCode)
+	}
+	challenge, ok := f.(*ledger.Challenge)
+	if !ok {
+		return ledger.Nonces{}, errPeer
+	}
+	n := ledger.Nonces{Challenge: challenge.Nonce}
+	_, err = rand.Read(n.Join[:])
+	return n, err
+}
+
+// plead sends the proof and reads the inviter's welcome.
+func (p *pairing) plead(proof ledger.Frame) (*ledger.Welcome, error) {
+	if err := p.write(proof); err != nil {
+		return nil, err
+	}
+	f, err := p.read(ioTimeout)
+	if err != nil {
+		return nil, err
+	}
+	switch f := f.(type) {
+	case *ledger.Welcome:
+		return f, nil
+	case *ledger.Bye:
+		return nil, toldBy(f.Code, ErrWrongCode)
+	}
+	return nil, errPeer
+}
+
+// roster reads records of a roster up to the other side's bye.
+func (p *pairing) roster(fleet ledger.TID, most int, patience time.Duration) ([]*ledger.Record, error) {
 	var out []*ledger.Record
 	for {
-		f, err := j.p.read(personMax)
+		f, err := p.read(patience)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %v", ErrRefused, err)
 		}
 		switch f := f.(type) {
 		case *ledger.Records:
-			if f.Ledger != fleet || f.Family != ledger.Roster || len(out)+len(f.Wires) > rosterMax {
+			if f.Ledger != fleet || f.Family != ledger.Roster || len(out)+len(f.Wires) > most {
 				return nil, errPeer
 			}
 			records, err := verified(f)

@@ -106,7 +106,7 @@ func TestAPeerThatBeginsTooManyExchangesIsToldSo(t *testing.T) {
 	if m.answers[d] != answersMax {
 		t.Errorf("%d exchanges are counted", m.answers[d])
 	}
-	x := newExchange(m, &script{in: bytes.NewReader(all)}, d)
+	x := ofMember(m, &script{in: bytes.NewReader(all)}, d)
 	if err := x.lead(); !errors.Is(err, errBusy) {
 		t.Errorf("who is told so takes it for %v", err)
 	}

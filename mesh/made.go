@@ -28,7 +28,7 @@ func (m *Mesh) AskMade(ctx context.Context, repo, pull uint64, head ledger.OID) 
 	var out []ledger.Device
 	var all sync.WaitGroup
 	for _, s := range m.Peers() {
-		if !s.Connected {
+		if !s.Connected || s.Lane != (ledger.TID{}) {
 			continue
 		}
 		all.Go(func() {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -28,7 +31,7 @@ type Book interface {
 	// Receive stores records of one ledger family, parsed and with verified signatures, durably. An
 	// error ends the exchange that brought them.
 	Receive(ctx context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error
-	// Visible lists the ledgers that a peer may see.
+	// Visible lists the ledgers that a peer may see, ascending.
 	Visible(peer ledger.Device) []ledger.Listing
 	// Heads is how far a ledger is held, read at that moment.
 	Heads(tid ledger.TID) ([]ledger.Head, error)
@@ -38,6 +41,13 @@ type Book interface {
 	From(tid ledger.TID, c ledger.Chain, next uint64, max int) ([][]byte, error)
 	// Family is the family of a ledger that is held.
 	Family(tid ledger.TID) (ledger.Family, bool)
+	// Loose is what is held of another developer's roster, or what a lane may see of this one's: single records
+	// beside the ledgers, whose chains have gaps. Its digest is over the set. False for any other ledger.
+	Loose(tid ledger.TID) ([][]byte, bool)
+	// Through is the part of the ledgers that may pass through a lane in either direction, by its grant; of all
+	// others the part knows nothing. Without a grant it is nothing. It is listed heads first whose chains begin
+	// with an open, and what it may not take it drops, without an error.
+	Through(g lanes.Grant) Book
 }
 
 // Peer is a member and where it was last reached.
@@ -56,8 +66,11 @@ type Config struct {
 	Inc      ledger.Incarnation
 	Listen   []string // multiaddresses
 	Book     Book
-	Peers    func() []Peer // the other members
-	Made     func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
+	Peers    func() []Peer // the other members, and the computers of lanes
+	// Open lists the threads that are not closed: catch-up brings them first. It is called from several
+	// goroutines; nil is none.
+	Open func() []ledger.TID
+	Made func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
 	// Pressed takes what a person pressed on another member of the fleet; the words of an error are shown
 	// to that person. It is called from several goroutines; nil refuses.
 	Pressed     func(ctx context.Context, from ledger.Device, p ledger.Press) error
@@ -66,6 +79,10 @@ type Config struct {
 	Heartbeat   time.Duration // of gossip; 0 is a second
 	SyncEvery   time.Duration // mean time between two catch-ups without news; 0 is a minute
 	HostOptions HostOptions
+	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
+	GossipRate int
+	Reach      Reach  // beyond the addresses that are known; HostOptions leaves it out
+	Version    string // of the program, as other computers see it
 }
 
 // EventKind says what happened.
@@ -79,6 +96,9 @@ const (
 	ClockOff // the peer's clock is more than ten minutes off
 	// TwoIncarnations says that two processes run with the peer's key at once.
 	TwoIncarnations
+	PeerMoved // it listens elsewhere now
+	// LaneExcess says that another developer brought more than their lane may.
+	LaneExcess
 )
 
 // clockOffMax is how far a peer's clock may be off before it is told.
@@ -88,9 +108,11 @@ const clockOffMax = 10 * time.Minute
 type Event struct {
 	Kind     EventKind
 	Device   ledger.Device
-	Addrs    []string // PeerUp: where it listens
+	Addrs    []string // PeerUp and PeerMoved: where it listens
 	Clean    bool
-	Received int // Synced: records that it brought
+	Received int          // Synced: records that it brought
+	Lane     ledger.TID   // the other developer's fleet, if the computer is one of theirs
+	Excess   lanes.Excess // LaneExcess: of what
 }
 
 // eventsMax bounds what waits for the reader of events; the oldest is dropped, since each only says "look".
@@ -107,32 +129,51 @@ type Mesh struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	inbox   chan *ledger.Record
+	inbox   chan gossiped
+	pubsub  *pubsub.PubSub
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
+	reserve chan struct{}
+	refused Counters
+	rates   rates
+	hands   hands
+	emitter event.Emitter // of addresses over relays; nil without them
+	carrier io.Closer     // the relay for other members; nil without
+	began   time.Time
+
+	laneWork sync.Mutex // one change of the lanes at a time
 
 	mu        sync.Mutex
 	status    map[ledger.Device]*PeerStatus
 	up        map[ledger.Device]bool                 // whose PeerUp was told
 	former    map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs     map[ledger.Device][]ma.Multiaddr
+	near      map[ledger.Device][]ma.Multiaddr // as told on the local network
 	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
 	answers   map[ledger.Device]int // exchanges that each peer began and that run
 	asked     map[ledger.TID]bool
+	lanes     map[ledger.TID]*lane // by the other developer's fleet
 	askTimer  *time.Timer
 	invite    *Invitation
 	last      *Invitation // ended, and latecomers may still come in
 	past      []ended     // what became of the last codes, the oldest first
-	farewells int         // invitations that have ended and whose last words are being read
+	stations  []*station
+	told      []ma.Multiaddr           // addresses over relays as libp2p last heard of them
+	seen      map[peer.ID]ma.Multiaddr // where others see this computer's connections come from
+	lan       io.Closer                // nil: not on the local network
+	farewells int                      // invitations that have ended and whose last words are being read
 }
 
 // PeerStatus is what is known of a connection.
 type PeerStatus struct {
 	Device    ledger.Device
+	Lane      ledger.TID // the other developer's fleet, if it is one of their computers
 	Connected bool
-	Transport string // "quic", "tcp" or "memory"
+	Transport string // "quic", "tcp", "websocket" or "memory"
+	Path      string // one of the Path constants
 	Addr      string
+	Version   string    // of its program, "" before it was told
 	Since     time.Time // when it was connected or lost
 	LastSeen  time.Time
 	LatencyMS int64              // milliseconds that its last greeting took, there and back
@@ -154,25 +195,28 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	m := &Mesh{
-		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan *ledger.Record, inboxMax),
+		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan gossiped, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
-		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{},
+		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	m.gate.refused = &m.refused
 	var err error
-	if m.host, err = newHost(c.Identity, c.Listen, m.gate, c.HostOptions); err != nil {
+	if m.host, err = m.newHost(); err != nil {
 		m.cancel()
 		return nil, err
 	}
 	if err := m.joinGossip(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	m.host.SetStreamHandler(syncProtocol, m.members(m.answerSync))
+	m.host.SetStreamHandler(syncProtocol, m.orLanes(m.answerSync))
 	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
 	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
-	m.host.SetStreamHandler(whereProtocol, m.members(m.answerWhere))
+	m.host.SetStreamHandler(whereProtocol, m.orLanes(m.answerWhere))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
+	m.host.SetStreamHandler(pingProtocol, m.members(m.answerPing))
 	m.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { m.connected(conn) },
 		DisconnectedF: func(_ network.Network, conn network.Conn) { m.disconnected(conn) },
@@ -181,25 +225,24 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m.work.Go(m.storeGossip)
 	m.work.Go(m.keepDialling)
 	m.work.Go(m.keepSyncing)
+	if err := m.reachOut(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	return m, nil
 }
 
 // newHost is a libp2p host with the traps of closed laptops defused: the detector of UDP black holes is
 // off, since dialling the absent would make a healthy computer refuse to dial at all.
-func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Host, error) {
+func newHost(id Identity, listen []string, g *gate, more ...libp2p.Option) (host.Host, error) {
 	key, err := id.libp2p()
 	if err != nil {
 		return nil, err
 	}
-	opts := []libp2p.Option{
+	h, err := libp2p.New(append([]libp2p.Option{
 		libp2p.Identity(key), libp2p.ListenAddrStrings(listen...), libp2p.ConnectionGater(g),
-		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil), libp2p.DisableRelay(),
-		libp2p.DisableMetrics(), libp2p.UserAgent("parley/1"),
-	}
-	if custom != nil {
-		opts = append(opts, custom()...)
-	}
-	h, err := libp2p.New(opts...)
+		libp2p.UDPBlackHoleSuccessCounter(nil), libp2p.IPv6BlackHoleSuccessCounter(nil),
+		libp2p.DisableMetrics(), libp2p.Ping(false),
+	}, more...)...)
 	if err != nil && strings.Contains(err.Error(), "address already in use") {
 		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), ErrPortTaken)
 	}
@@ -207,6 +250,21 @@ func newHost(id Identity, listen []string, g *gate, custom HostOptions) (host.Ho
 		return nil, fmt.Errorf("listen on %s: %w", strings.Join(listen, ", "), err)
 	}
 	return h, nil
+}
+
+// newHost makes this mesh's host, with the simulator's transports or the real ones.
+func (m *Mesh) newHost() (host.Host, error) {
+	agent := libp2p.UserAgent(agentPrefix + m.c.Version)
+	if m.c.HostOptions != nil {
+		m.c.Reach = Reach{}
+		return newHost(m.c.Identity, m.c.Listen, m.gate, append([]libp2p.Option{agent, libp2p.DisableRelay()}, m.c.HostOptions()...)...)
+	}
+	limits, err := bounded(&m.refused)
+	if err != nil {
+		return nil, fmt.Errorf("limits: %w", err)
+	}
+	more := append(m.c.Reach.options(&m.hands), agent, libp2p.ResourceManager(limits), libp2p.AddrsFactory(m.withCircuits))
+	return newHost(m.c.Identity, m.c.Listen, m.gate, more...)
 }
 
 // Close ends every connection and goroutine.
@@ -224,9 +282,9 @@ func (m *Mesh) Close() error {
 	if invite != nil {
 		invite.Cancel()
 	}
-	err := m.host.Close()
+	errs := []error{m.withdraw(), m.host.Close()}
 	m.work.Wait()
-	return err
+	return errors.Join(errs...)
 }
 
 // run begins a goroutine that Close waits for, unless the mesh ends already.
@@ -269,6 +327,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !changed {
 		return
 	}
+	m.rates.keep(m.gate.member)
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
@@ -278,6 +337,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	if !inviting { // the invitation does it at its end, when the last word was read
 		m.promote()
 	}
+	m.retellRelays()
 	m.dialNow()
 }
 
@@ -306,9 +366,14 @@ func (m *Mesh) members(handle func(network.Stream, ledger.Device)) network.Strea
 	return func(s network.Stream) {
 		d, ok := deviceOf(s.Conn().RemotePeer())
 		if !ok || !m.gate.member(s.Conn().RemotePeer()) {
-			_ = s.Reset() // a stranger's stream
+			if m.refuseLane(s) {
+				return
+			}
+			m.refused.Count(RefusedStranger)
+			_ = s.Reset()
 			return
 		}
+		s = m.refused.watch(s)
 		if !m.run(func() { handle(s, d) }) {
 			_ = s.Reset() // nobody is here any more
 		}

@@ -257,7 +257,7 @@ func TestEqualLedgersCostNextToNothing(t *testing.T) { // D-6
 			}
 		}
 	}
-	a := newExchange(c.meshes[0], nil, c.ids[1].Device())
+	a := ofMember(c.meshes[0], nil, c.ids[1].Device())
 	var said bytes.Buffer
 	for range 2 {
 		if err := ledger.WriteFrame(&said, a.hello()); err != nil {
@@ -267,7 +267,7 @@ func TestEqualLedgersCostNextToNothing(t *testing.T) { // D-6
 	if err := ledger.WriteFrame(&said, &ledger.Bye{}); err != nil {
 		t.Fatal(err)
 	}
-	if b := newExchange(c.meshes[1], nil, c.ids[0].Device()); b.hello().Digest != a.hello().Digest {
+	if b := ofMember(c.meshes[1], nil, c.ids[0].Device()); b.hello().Digest != a.hello().Digest {
 		t.Fatal("equal ledgers have different digests")
 	}
 

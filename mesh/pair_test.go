@@ -109,6 +109,18 @@ func TestBothScreensShowTheSameWordsAndTheRosterComes(t *testing.T) {
 	}
 }
 
+// altered is a good code with something changed in it.
+func altered(change func(*ledger.InviteCode)) func(*inviter) string {
+	return func(i *inviter) string {
+		code, err := ledger.ParseInviteCode(i.invite(nil).Code())
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		change(&code)
+		return code.Encode()
+	}
+}
+
 func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 	for name, c := range map[string]struct {
 		prepare func(*inviter) string // the code that is typed
@@ -123,14 +135,8 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 			}
 			return string(code)
 		}, ledger.ErrCodeDamaged},
-		"another secret": {func(i *inviter) string {
-			code, err := ledger.ParseInviteCode(i.invite(nil).Code())
-			if err != nil {
-				i.t.Fatal(err)
-			}
-			code.Secret[0] ^= 1
-			return code.Encode()
-		}, ErrWrongCode},
+		"another secret": {altered(func(c *ledger.InviteCode) { c.Secret[0] ^= 1 }), ErrWrongCode},
+		"of a lane":      {altered(func(c *ledger.InviteCode) { c.Kind = ledger.InviteLane }), ErrOtherKind},
 		"used before": {func(i *inviter) string {
 			in := i.invite(nil)
 			if _, err := i.ask(in.Code(), nil); err != nil {
@@ -157,14 +163,7 @@ func TestEachWayOfNotJoiningHasItsOwnWord(t *testing.T) { // cases 53, 54
 			i.spent[in.code.ID()] = true
 			return in.Code()
 		}, ErrSpentCode},
-		"nobody there": {func(i *inviter) string {
-			code, err := ledger.ParseInviteCode(i.invite(nil).Code())
-			if err != nil {
-				i.t.Fatal(err)
-			}
-			code.Inviter = NewIdentity([32]byte{99}).Device()
-			return code.Encode()
-		}, ErrUnreachable},
+		"nobody there": {altered(func(c *ledger.InviteCode) { c.Inviter = NewIdentity([32]byte{99}).Device() }), ErrUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i := newInviter(t)
@@ -239,7 +238,7 @@ func TestARunOfPairingDoesNotOutliveItsCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := i.invite(nil)
 			d, n := NewIdentity([32]byte{77}).Device(), ledger.Nonces{Challenge: [16]byte{1}}
-			join := &ledger.Join{Version: 1, Invite: in.code.ID(), Name: "laptop", MAC: in.code.JoinMAC(d, n, "laptop")}
+			join := plea{kind: ledger.InviteComputer, invite: in.code.ID(), name: "laptop", mac: in.code.JoinMAC(d, n, "laptop")}
 			in.mu.Lock()
 			c.change(in)
 			in.mu.Unlock()

@@ -25,12 +25,20 @@ const (
 func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
-	if !ok || !m.gate.member(p) {
+	if !ok || !m.gate.known(p) {
+		if m.gate.relay(p) {
+			return
+		}
+		if m.gate.probing != nil && m.gate.probing() && conn.Stat().Direction == network.DirInbound {
+			m.run(func() { m.visit(conn) })
+			return
+		}
 		if !m.gate.guest(p) { // it was removed, or the invitation ended, while it connected
 			m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
 		}
 		return
 	}
+	m.gate.connected(p, true)
 	m.mu.Lock()
 	s := m.status[d]
 	if s == nil {
@@ -41,15 +49,52 @@ func (m *Mesh) connected(conn network.Conn) {
 	if first {
 		s.Since = m.c.Wall()
 	}
-	s.Connected, s.Transport, s.Addr = true, transportOf(conn.RemoteMultiaddr()), conn.RemoteMultiaddr().String()
+	s.Connected = true
+	s.Lane, _ = m.gate.lane(p)
 	if conn.Stat().Direction == network.DirInbound {
 		s.LastSeen = m.c.Wall()
 	}
 	m.mu.Unlock()
+	m.wayTo(p, d)
+	if m.c.Reach.Circuits {
+		m.bend(conn, d)
+	}
 	if !first {
 		return
 	}
 	m.run(func() { m.greet(conn, d) })
+}
+
+// bend looks for a way past a relay, and leaves the relay once there is one.
+func (m *Mesh) bend(conn network.Conn, d ledger.Device) {
+	switch {
+	case !circuit(conn.RemoteMultiaddr()):
+		if conns := m.host.Network().ConnsToPeer(conn.RemotePeer()); len(conns) > 1 {
+			m.run(func() {
+				m.prove(d)
+				m.part(conn.RemotePeer())
+			})
+		}
+	case conn.Stat().Direction == network.DirInbound:
+		m.run(func() {
+			m.prove(d) // who comes by a relay may have left the place to which a direct connection leads
+			m.straighten(conn)
+		})
+	}
+}
+
+// wayTo notes by which way a member is reached now.
+func (m *Mesh) wayTo(p peer.ID, d ledger.Device) {
+	c := best(m.host.Network().ConnsToPeer(p))
+	if c == nil {
+		return
+	}
+	a := c.RemoteMultiaddr()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.status[d]; s != nil {
+		s.Transport, s.Path, s.Addr = transportOf(a), pathOf(a), a.String()
+	}
 }
 
 // greet waits for the peer to say where it listens. The side that dialled catches up with it: at once, and
@@ -83,8 +128,13 @@ func (m *Mesh) tellUp(d ledger.Device) {
 		return
 	}
 	addrs := m.host.Peerstore().Addrs(p)
+	agent, _ := m.host.Peerstore().Get(p, "AgentVersion") // none: it has not told
+	m.learnFrom(addrs)
 	m.mu.Lock()
 	s := m.status[d]
+	if text, ok := agent.(string); ok && s != nil {
+		s.Version = cleanVersion(text)
+	}
 	told := s == nil || !s.Connected || m.up[d]
 	if !told {
 		m.up[d] = true
@@ -96,19 +146,24 @@ func (m *Mesh) tellUp(d ledger.Device) {
 	if told {
 		return
 	}
-	var texts []string
-	for _, a := range addrs {
-		texts = append(texts, a.String())
-	}
-	slices.Sort(texts)
-	m.tell(Event{Kind: PeerUp, Device: d, Addrs: texts})
+	m.tell(Event{Kind: PeerUp, Device: d, Addrs: textsOf(addrs)})
 }
 
 func (m *Mesh) disconnected(conn network.Conn) {
 	d, ok := deviceOf(conn.RemotePeer())
-	if !ok || m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
+	if !ok {
 		return
 	}
+	if m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
+		m.wayTo(conn.RemotePeer(), d)
+		m.run(func() {
+			if m.pause(2*m.c.Heartbeat) == nil {
+				m.catchUp(d) // what gossip said on the way that has ended may have reached nobody
+			}
+		})
+		return
+	}
+	m.gate.connected(conn.RemotePeer(), false)
 	m.mu.Lock()
 	s := m.status[d]
 	up := m.up[d]
@@ -157,14 +212,19 @@ func (m *Mesh) took(d ledger.Device, t time.Duration) {
 	}
 }
 
-func transportOf(a ma.Multiaddr) string {
-	switch text := a.String(); {
-	case strings.Contains(text, "/quic"):
-		return "quic"
-	case strings.Contains(text, "/tcp/"):
-		return "tcp"
-	}
-	return "memory"
+// versionMax bounds what is kept of a program's name for its version.
+const versionMax = 64
+
+// cleanVersion is the version that a peer tells, fit to be shown.
+func cleanVersion(agent string) string {
+	v := strings.TrimPrefix(agent, agentPrefix)
+	v = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, v)
+	return v[:min(len(v), versionMax)]
 }
 
 // dialNow lets absent members be dialled at once.
@@ -175,16 +235,22 @@ func (m *Mesh) dialNow() {
 	}
 }
 
-// keepDialling dials every absent member again and again.
+// keepDialling dials every absent member again and again. A wall clock that went on while this process stood
+// still is a sleep.
 func (m *Mesh) keepDialling() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	last, wall := time.Now(), m.c.Wall()
 	for {
 		select {
 		case <-timer.C:
 		case <-m.redial:
 		case <-m.ctx.Done():
 			return
+		}
+		slept := m.c.Wall().Sub(wall) - time.Since(last)
+		if last, wall = time.Now(), m.c.Wall(); slept > redialEvery {
+			m.proveAll()
 		}
 		m.dialAll()
 		timer.Reset(redialEvery)
@@ -194,7 +260,7 @@ func (m *Mesh) keepDialling() {
 func (m *Mesh) dialAll() {
 	for _, p := range m.c.Peers() {
 		id, err := peerOf(p.Device)
-		if err != nil || !m.gate.member(id) || m.host.Network().Connectedness(id) == network.Connected {
+		if err != nil || !m.gate.known(id) || m.host.Network().Connectedness(id) == network.Connected {
 			continue
 		}
 		addrs := m.addressesOf(p)
@@ -213,6 +279,7 @@ func (m *Mesh) dial(id peer.ID, addrs []ma.Multiaddr) {
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, dialTimeout)
 	defer cancel()
+	m.awaitPunch(ctx, addrs)
 	if err := m.host.Connect(ctx, peer.AddrInfo{ID: id, Addrs: addrs}); err != nil {
 		m.c.Logger.Debug("dial", "peer", id.String(), "error", err)
 	}
@@ -221,7 +288,7 @@ func (m *Mesh) dial(id peer.ID, addrs []ma.Multiaddr) {
 // addressesOf is where a member may be: as the node remembers it, and as it said itself since.
 func (m *Mesh) addressesOf(p Peer) []ma.Multiaddr {
 	m.mu.Lock()
-	out := slices.Clone(m.addrs[p.Device])
+	out := slices.Concat(m.near[p.Device], m.addrs[p.Device])
 	m.mu.Unlock()
 	for _, text := range p.Addrs {
 		a, err := ma.NewMultiaddr(text)

@@ -15,11 +15,17 @@ const (
 
 // sendRecords sends what the peer lacks of one ledger, chain by chain, in order.
 func (x *exchange) sendRecords(h *ledger.Have) error {
-	heads, err := x.m.c.Book.Heads(h.Ledger)
+	if buried, err := x.sendTomb(h.Ledger); buried || err != nil {
+		return err
+	}
+	if loose, ok := x.book.Loose(h.Ledger); ok && x.shown(h.Ledger) {
+		return x.sendLoose(h.Ledger, loose)
+	}
+	heads, err := x.book.Heads(h.Ledger)
 	if err != nil || !x.shown(h.Ledger) {
 		return err
 	}
-	family, ok := x.m.c.Book.Family(h.Ledger)
+	family, ok := x.book.Family(h.Ledger)
 	if !ok || family == ledger.FamilyUnknown { // nobody could verify it
 		return nil
 	}
@@ -30,7 +36,7 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 	out := framing{x: x, f: ledger.Records{Ledger: h.Ledger, Family: family}}
 	for _, head := range heads {
 		for next := there[head.Chain]; next < head.Next; {
-			wires, err := x.m.c.Book.From(h.Ledger, head.Chain, next, pieceMax)
+			wires, err := x.book.From(h.Ledger, head.Chain, next, pieceMax)
 			if err != nil {
 				return err
 			}
@@ -52,8 +58,20 @@ func (x *exchange) sendRecords(h *ledger.Have) error {
 	return out.flush()
 }
 
+// sendLoose sends all of a roster of which a lane sees a part: its chains have gaps, so that no length says what
+// is held.
+func (x *exchange) sendLoose(tid ledger.TID, wires [][]byte) error {
+	out := framing{x: x, f: ledger.Records{Ledger: tid, Family: ledger.Roster}}
+	for _, w := range wires {
+		if err := out.add(w); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}
+
 // lengths is up to where the peer holds each chain for certain. A ledger is only asked about when the two
-// differ in it: if every chain is as long there as here, the difference is a fork that neither knows of,
+// differ in it: if every chain is as long there as this side said it is here, the difference is a fork that neither knows of,
 // and the peer needs all. It also needs all of a chain that is known to fork, since its length does not say
 // on which branch.
 func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chain]uint64, error) {
@@ -61,11 +79,14 @@ func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chai
 	for _, p := range h.Positions {
 		there[ledger.Chain{Device: p.Device, Inc: p.Inc}] = p.Next
 	}
+	if said, ok := x.said[h.Ledger]; ok {
+		heads = said // what came since closes no gap that was there
+	}
 	other := func(o ledger.Head) bool { return there[o.Chain] != o.Next }
 	if len(there) == len(heads) && !slices.ContainsFunc(heads, other) {
 		return nil, nil
 	}
-	contended, err := x.m.c.Book.Contended(h.Ledger)
+	contended, err := x.book.Contended(h.Ledger)
 	for _, c := range contended {
 		delete(there, c)
 	}
@@ -74,12 +95,8 @@ func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chai
 
 // shown reports whether the peer may see a ledger.
 func (x *exchange) shown(tid ledger.TID) bool {
-	for _, l := range x.mine {
-		if l.Ledger == tid {
-			return true
-		}
-	}
-	return false
+	_, ok := x.digestOf(tid)
+	return ok
 }
 
 // framing fills frames with wires.

@@ -127,13 +127,14 @@ func (m *Mesh) catchUpOnce(d ledger.Device) {
 		m.c.Logger.Debug("catch up", "device", d.String(), "error", err)
 		return
 	}
-	x := newExchange(m, s, d)
+	x := m.exchangeWith(s, d)
 	m.end(x, x.lead())
 }
 
 // answerSync answers a peer's exchange, unless it has begun too many: then it is told so at once.
 func (m *Mesh) answerSync(s network.Stream, d ledger.Device) {
 	if !m.comes(d) {
+		m.refused.Count(RefusedBusy)
 		err := errors.Join(s.SetDeadline(time.Now().Add(ioTimeout)), ledger.WriteFrame(s, &ledger.Bye{Code: ledger.ByeBusy}), s.Close())
 		if err != nil {
 			_ = s.Reset() // it is not listening
@@ -141,7 +142,7 @@ func (m *Mesh) answerSync(s network.Stream, d ledger.Device) {
 		return
 	}
 	defer m.goes(d)
-	x := newExchange(m, s, d)
+	x := m.exchangeWith(s, d)
 	m.end(x, x.answer())
 }
 
@@ -169,6 +170,7 @@ func (m *Mesh) goes(d ledger.Device) {
 func (m *Mesh) end(x *exchange, err error) {
 	if err != nil {
 		_ = x.s.Reset()
+		m.countFault(err)
 		m.c.Logger.Debug("catch up", "device", x.with.String(), "error", err)
 	} else {
 		_ = x.s.Close() // everything was read
@@ -180,14 +182,28 @@ func (m *Mesh) end(x *exchange, err error) {
 type exchange struct {
 	m        *Mesh
 	s        network.Stream
+	book     Book       // what the peer may see and bring
+	fleet    ledger.TID // the peer's
 	r        *bufio.Reader
 	with     ledger.Device
-	mine     []ledger.Listing
+	mine     []ledger.Listing             // ascending
+	sum      ledger.Digest                // over mine
+	stages   bool                         // the peer compares by stages too
+	tombs    bool                         // the peer takes tombs
+	buried   map[ledger.TID]bool          // tombs that were sent; the writing half's
+	said     map[ledger.TID][]ledger.Head // how far this side said that it holds; the writing half's
 	received int
 }
 
-func newExchange(m *Mesh, s network.Stream, d ledger.Device) *exchange {
-	return &exchange{m: m, s: s, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: m.c.Book.Visible(d)}
+// exchangeWith is an exchange with a peer over what it may see and bring.
+func (m *Mesh) exchangeWith(s network.Stream, d ledger.Device) *exchange {
+	book, fleet := m.bookFor(d)
+	return newExchange(m, s, d, book, fleet)
+}
+
+func newExchange(m *Mesh, s network.Stream, d ledger.Device, book Book, fleet ledger.TID) *exchange {
+	mine := book.Visible(d)
+	return &exchange{m: m, s: s, book: book, fleet: fleet, r: bufio.NewReaderSize(s, 32<<10), with: d, mine: mine, sum: ledger.DigestAll(mine), said: map[ledger.TID][]ledger.Head{}, buried: map[ledger.TID]bool{}}
 }
 
 func (x *exchange) write(f ledger.Frame) error {
@@ -205,7 +221,9 @@ func (x *exchange) read() (ledger.Frame, error) {
 }
 
 func (x *exchange) hello() *ledger.Hello {
-	return &ledger.Hello{Version: 1, Inc: x.m.c.Inc, Now: uint64(x.m.c.Wall().UnixMilli()), Digest: ledger.DigestAll(x.mine)}
+	return &ledger.Hello{
+		Version: 1, Inc: x.m.c.Inc, Now: uint64(x.m.c.Wall().UnixMilli()), Digest: x.sum, Features: ledger.FeatureStages | ledger.FeatureTombs,
+	}
 }
 
 // greeted reads the peer's greeting and reports whether both hold the same.
@@ -225,7 +243,8 @@ func (x *exchange) greeted() (same bool, err error) {
 	if off := x.m.c.Wall().Sub(time.UnixMilli(int64(h.Now))); off > clockOffMax || off < -clockOffMax {
 		x.m.tell(Event{Kind: ClockOff, Device: x.with})
 	}
-	return h.Digest == ledger.DigestAll(x.mine), nil
+	x.stages, x.tombs = h.Features&ledger.FeatureStages != 0, h.Features&ledger.FeatureTombs != 0
+	return h.Digest == x.sum, nil
 }
 
 // lead runs the exchange as the side that began it.
@@ -240,8 +259,16 @@ func (x *exchange) lead() error {
 	}
 	x.m.took(x.with, time.Since(began))
 	x.m.tellUp(x.with)
-	if same {
+	return x.goOn(same)
+}
+
+// goOn is what the side that began does after the greetings.
+func (x *exchange) goOn(same bool) error {
+	switch {
+	case same:
 		return x.write(&ledger.Bye{})
+	case x.stages:
+		return x.leadStages()
 	}
 	return x.trade()
 }
@@ -255,161 +282,25 @@ func (x *exchange) answer() error {
 	if err := x.write(x.hello()); err != nil {
 		return err
 	}
-	if same {
+	switch {
+	case same:
 		_, err = x.read()
 		return err
+	case x.stages:
+		return x.answerStages()
 	}
 	return x.trade()
 }
 
-// trade is the same for both sides: tell what is held, compare, tell how far, and send what the other
-// lacks. Reading and writing run beside each other, so neither side can wait for one that waits for it.
-func (x *exchange) trade() error {
-	var theirs []ledger.Listing
-	var haves []*ledger.Have
-	listed, asked := make(chan struct{}), make(chan struct{})
-	failed := make(chan struct{})
-	var sent error
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		sent = x.send(&theirs, &haves, listed, asked, failed)
-		if sent != nil {
-			_ = x.s.Reset() // wakes the reader
-		}
-	})
-	err := func() error {
-		var err error
-		if theirs, err = x.readLists(); err != nil {
-			return err
-		}
-		close(listed)
-		if haves, err = x.readHaves(); err != nil {
-			return err
-		}
-		close(asked)
-		return x.readRecords()
-	}()
-	if err != nil {
-		close(failed)
-		_ = x.s.Reset() // wakes the writer
-	}
-	writer.Wait()
-	return errors.Join(err, sent)
-}
-
-// send is the writing half. It waits for what the reading half learns.
-func (x *exchange) send(theirs *[]ledger.Listing, haves *[]*ledger.Have, listed, asked, failed <-chan struct{}) error {
-	if err := x.sendLists(); err != nil {
-		return err
-	}
-	select {
-	case <-listed:
-	case <-failed:
-		return nil
-	}
-	if err := x.sendHaves(*theirs); err != nil {
-		return err
-	}
-	select {
-	case <-asked:
-	case <-failed:
-		return nil
-	}
-	for _, h := range x.fleetFirst(*haves) {
-		if err := x.sendRecords(h); err != nil {
-			return err
-		}
-	}
-	return x.write(&ledger.Bye{})
-}
-
-func (x *exchange) sendLists() error {
-	digest := ledger.DigestAll(x.mine)
-	if err := x.write(&ledger.Detail{Fleet: x.m.c.Fleet, Roster: x.digestOf(x.m.c.Fleet), Open: digest, Root: digest}); err != nil {
-		return err
-	}
-	rest := x.mine
-	for {
-		n := min(len(rest), ledger.ListingsMax)
-		l := &ledger.List{Scope: ledger.ListAll, Entries: rest[:n], More: n < len(rest)}
-		if err := x.write(l); err != nil {
-			return err
-		}
-		if rest = rest[n:]; len(rest) == 0 {
-			return nil
-		}
-	}
-}
-
-func (x *exchange) digestOf(tid ledger.TID) ledger.Digest {
-	for _, l := range x.mine {
-		if l.Ledger == tid {
-			return l.Digest
-		}
-	}
-	return ledger.Digest{}
-}
-
-// readLists reads the peer's details and what it holds. Every frame but the last brings something new, so
-// that the peer cannot list for ever.
-func (x *exchange) readLists() ([]ledger.Listing, error) {
-	var out []ledger.Listing
-	for first := true; ; first = false {
-		f, err := x.read()
-		if err != nil {
-			return nil, err
-		}
-		switch f := f.(type) {
-		case *ledger.Detail:
-			if !first || f.Fleet != x.m.c.Fleet {
-				return nil, fmt.Errorf("%w: details again, or of another fleet", errPeer)
-			}
-		case *ledger.List:
-			if f.Scope != ledger.ListAll || f.More && len(f.Entries) == 0 {
-				return nil, fmt.Errorf("%w: a list of scope %d with %d entries", errPeer, f.Scope, len(f.Entries))
-			}
-			if out = append(out, f.Entries...); len(out) > listingsMax {
-				return nil, fmt.Errorf("%w: it names more than %d ledgers", errPeer, listingsMax)
-			}
-			if !f.More {
-				return out, nil
-			}
-		default:
-			return nil, fmt.Errorf("%w: want a list, got %T", errPeer, f)
-		}
-	}
-}
-
-// sendHaves says how far this side holds each ledger that the two hold differently.
-func (x *exchange) sendHaves(theirs []ledger.Listing) error {
-	there := make(map[ledger.TID]ledger.Digest, len(theirs))
-	for _, l := range theirs {
-		there[l.Ledger] = l.Digest
-	}
-	here := make(map[ledger.TID]bool, len(x.mine))
-	for _, l := range x.mine {
-		here[l.Ledger] = true
-		if d, ok := there[l.Ledger]; ok && d != l.Digest {
-			if err := x.sendHave(l.Ledger); err != nil {
-				return err
-			}
-		}
-	}
-	for _, l := range theirs {
-		if !here[l.Ledger] {
-			if err := x.sendHave(l.Ledger); err != nil {
-				return err
-			}
-		}
-	}
-	return x.write(&ledger.Bye{})
-}
-
 func (x *exchange) sendHave(tid ledger.TID) error {
-	heads, err := x.m.c.Book.Heads(tid)
+	if buried, err := x.sendTomb(tid); buried || err != nil {
+		return err
+	}
+	heads, err := x.book.Heads(tid)
 	if err != nil {
 		return err
 	}
+	x.said[tid] = heads
 	for {
 		n := min(len(heads), ledger.HaveMax)
 		h := &ledger.Have{Ledger: tid, More: n < len(heads)}
@@ -425,51 +316,96 @@ func (x *exchange) sendHave(tid ledger.TID) error {
 	}
 }
 
-// readHaves reads how far the peer holds what differs, up to its mark. A ledger in several parts is put
-// together; one that is named again is refused, since each naming is answered with records.
-func (x *exchange) readHaves() ([]*ledger.Have, error) {
-	var out []*ledger.Have
-	named := map[ledger.TID]bool{}
-	positions := 0
-	for {
+// haveList is how far the peer holds what differs, as it names it.
+type haveList struct {
+	all       []*ledger.Have
+	named     map[ledger.TID]bool
+	positions int
+}
+
+// add takes one frame. A ledger in several parts is put together; one that is named again is refused, since
+// each naming is answered with records.
+func (l *haveList) add(f *ledger.Have) error {
+	if l.positions += len(f.Positions); l.positions > positionsMax {
+		return fmt.Errorf("%w: it names more than %d chains", errPeer, positionsMax)
+	}
+	if f.More && len(f.Positions) == 0 {
+		return fmt.Errorf("%w: a part without a chain", errPeer)
+	}
+	if n := len(l.all); n > 0 && l.all[n-1].More && l.all[n-1].Ledger == f.Ledger {
+		l.all[n-1].Positions = append(l.all[n-1].Positions, f.Positions...)
+		l.all[n-1].More = f.More
+		return nil
+	}
+	if err := l.name(f.Ledger); err != nil {
+		return err
+	}
+	l.all = append(l.all, f)
+	return nil
+}
+
+// name takes the naming of one ledger.
+func (l *haveList) name(tid ledger.TID) error {
+	if len(l.named) >= listingsMax || l.named[tid] {
+		return fmt.Errorf("%w: it asks about more than %d ledgers, or about one twice", errPeer, listingsMax)
+	}
+	if l.named == nil {
+		l.named = map[ledger.TID]bool{}
+	}
+	l.named[tid] = true
+	return nil
+}
+
+// readHaves reads how far the peer holds what differs, up to its mark, and returns what was added.
+func (x *exchange) readHaves(l *haveList) ([]*ledger.Have, error) {
+	for from := len(l.all); ; {
 		f, err := x.read()
 		if err != nil {
 			return nil, err
 		}
 		switch f := f.(type) {
 		case *ledger.Have:
-			if positions += len(f.Positions); positions > positionsMax {
-				return nil, fmt.Errorf("%w: it names more than %d chains", errPeer, positionsMax)
+			if err := l.add(f); err != nil {
+				return nil, err
 			}
-			if f.More && len(f.Positions) == 0 {
-				return nil, fmt.Errorf("%w: a part without a chain", errPeer)
+		case *ledger.Tomb:
+			if err := x.buryOnce(l, f); err != nil {
+				return nil, err
 			}
-			if n := len(out); n > 0 && out[n-1].More && out[n-1].Ledger == f.Ledger {
-				out[n-1].Positions = append(out[n-1].Positions, f.Positions...)
-				out[n-1].More = f.More
-				continue
-			}
-			if out = append(out, f); len(out) > listingsMax || named[f.Ledger] {
-				return nil, fmt.Errorf("%w: it asks about more than %d ledgers, or about one twice", errPeer, listingsMax)
-			}
-			named[f.Ledger] = true
 		case *ledger.Bye:
-			return out, nil
+			return l.all[from:], nil
 		default:
 			return nil, fmt.Errorf("%w: want how far, got %T", errPeer, f)
 		}
 	}
 }
 
-// fleetFirst moves the roster to the front: it says whose records may be stored.
-func (x *exchange) fleetFirst(haves []*ledger.Have) []*ledger.Have {
-	out := make([]*ledger.Have, 0, len(haves))
-	for _, h := range haves {
-		if h.Ledger == x.m.c.Fleet {
-			out = append([]*ledger.Have{h}, out...)
-		} else {
-			out = append(out, h)
+// beside runs the reading and the writing half of an exchange beside each other, so that neither side can
+// wait for one that waits for it. The writing half is told when the reading one has failed.
+func (x *exchange) beside(read func() error, write func(failed <-chan struct{}) error) error {
+	failed := make(chan struct{})
+	var sent error
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		if sent = write(failed); sent != nil {
+			_ = x.s.Reset() // wakes the reader
 		}
+	})
+	err := read()
+	if err != nil {
+		close(failed)
+		_ = x.s.Reset() // wakes the writer
 	}
-	return out
+	writer.Wait()
+	return errors.Join(err, sent)
+}
+
+// known waits for what the reading half learns, and reports whether it did.
+func known(learnt, failed <-chan struct{}) bool {
+	select {
+	case <-learnt:
+		return true
+	case <-failed:
+		return false
+	}
 }

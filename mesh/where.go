@@ -55,10 +55,10 @@ func (m *Mesh) ownPlace() []byte {
 
 // takePlace keeps an address record if its member signed it, and it says something new. It reports whether
 // there is somebody new to dial.
-func (m *Mesh) takePlace(signed []byte) bool {
+func (m *Mesh) takePlace(from ledger.Device, signed []byte) bool {
 	var r peer.PeerRecord
 	e, err := record.ConsumeTypedEnvelope(signed, &r)
-	if err != nil || !r.PeerID.MatchesPublicKey(e.PublicKey) || r.PeerID == m.host.ID() || !m.gate.member(r.PeerID) {
+	if err != nil || !r.PeerID.MatchesPublicKey(e.PublicKey) || r.PeerID == m.host.ID() || !m.mayTell(from, r.PeerID) {
 		return false
 	}
 	d, ok := deviceOf(r.PeerID)
@@ -66,16 +66,23 @@ func (m *Mesh) takePlace(signed []byte) bool {
 		return false
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if have, ok := m.places[d]; ok && have.seq >= r.Seq {
+	have, ok := m.places[d]
+	news := !ok || have.seq < r.Seq
+	if news {
+		m.places[d] = place{seq: r.Seq, signed: bytes.Clone(signed)}
+		m.addrs[d] = r.Addrs
+	}
+	s := m.status[d]
+	away := s == nil || !s.Connected
+	m.mu.Unlock()
+	if !news {
 		return false
 	}
-	m.places[d] = place{seq: r.Seq, signed: bytes.Clone(signed)}
-	if s := m.status[d]; s != nil && s.Connected {
-		return false
+	m.learnFrom(r.Addrs)
+	if !away {
+		m.tellMoved(d, r.Addrs)
 	}
-	m.addrs[d] = r.Addrs
-	return true
+	return away
 }
 
 // askWhere learns from a member where the others listen, and lets those be dialled who are away.
@@ -98,7 +105,7 @@ func (m *Mesh) askWhere(d ledger.Device) {
 	_ = s.Close() // the answer is here
 	news := false
 	for _, signed := range told {
-		news = m.takePlace(signed) || news
+		news = m.takePlace(d, signed) || news
 	}
 	if news {
 		m.dialNow()
@@ -155,7 +162,7 @@ func (m *Mesh) answerWhere(s network.Stream, asker ledger.Device) {
 			return err
 		}
 		for _, signed := range said {
-			m.takePlace(signed)
+			m.takePlace(asker, signed)
 		}
 		_, err = s.Write(m.placesFor(asker))
 		return err
@@ -173,7 +180,7 @@ func (m *Mesh) placesFor(asker ledger.Device) []byte {
 	defer m.mu.Unlock()
 	var devices []ledger.Device
 	for d := range m.places {
-		if id, err := peerOf(d); err == nil && d != asker && m.gate.member(id) {
+		if id, err := peerOf(d); err == nil && d != asker && m.mayHear(asker, id) {
 			devices = append(devices, d)
 		}
 	}
@@ -182,4 +189,31 @@ func (m *Mesh) placesFor(asker ledger.Device) []byte {
 		out = appendPlace(out, m.places[d].signed)
 	}
 	return out
+}
+
+// mayTell reports whether a peer's word about where another one listens is taken: members speak of everybody who is
+// known here, another developer's computers of their own fleet.
+func (m *Mesh) mayTell(from ledger.Device, about peer.ID) bool {
+	p, err := peerOf(from)
+	if err != nil {
+		return false
+	}
+	if fleet, ok := m.gate.lane(p); ok {
+		theirs, ok := m.gate.lane(about)
+		return ok && theirs == fleet
+	}
+	return m.gate.member(p) && m.gate.known(about)
+}
+
+// mayHear reports whether a peer is told where another one listens: members of everybody, another developer's
+// computers of this fleet's alone, so that any of theirs finds any of these.
+func (m *Mesh) mayHear(asker ledger.Device, about peer.ID) bool {
+	p, err := peerOf(asker)
+	if err != nil {
+		return false
+	}
+	if _, ok := m.gate.lane(p); ok {
+		return m.gate.member(about)
+	}
+	return m.gate.member(p) && m.gate.known(about)
 }

@@ -59,15 +59,15 @@ func TestNobodyIsLedToAnAddressThatItsComputerDidNotSign(t *testing.T) { // case
 			"one's own address":      of(0, c.ids[0], "/ip4/10.6.6.6/tcp/1"),
 			"bytes that say nothing": []byte("nothing"),
 		} {
-			if c.meshes[0].takePlace(signed) {
+			if c.meshes[0].takePlace(c.ids[1].Device(), signed) {
 				t.Errorf("%s is believed", name)
 			}
 		}
-		if !c.meshes[0].takePlace(of(2, c.ids[2], "/ip4/10.0.0.3/tcp/4001")) {
+		if !c.meshes[0].takePlace(c.ids[1].Device(), of(2, c.ids[2], "/ip4/10.0.0.3/tcp/4001")) {
 			t.Error("its own word is not believed")
 		}
 		c.meshes[0].SetMembers(c.devices()[:2])
-		if c.meshes[0].takePlace(of(2, c.ids[2], "/ip4/10.0.0.3/tcp/4002")) {
+		if c.meshes[0].takePlace(c.ids[1].Device(), of(2, c.ids[2], "/ip4/10.0.0.3/tcp/4002")) {
 			t.Error("a stranger's word is kept")
 		}
 		told, err := readPlaces(bytes.NewReader(c.meshes[0].placesFor(c.ids[1].Device())))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/parley-mesh/parley/lanes"
@@ -34,33 +35,94 @@ var _ mesh.Book = book{}
 
 // Receive stores what a peer brought. The signatures have been verified. Roster records are stored
 // whoever wrote them, since the fold judges them; anything else is stored if its author is or was one of
-// the fleet. An unknown author's records are left out: the roster that names the author comes first in
-// every catch-up, and with it the records are asked for again.
-func (b book) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
-	roster := b.n.roster.get()
+// the fleet or of another developer's. An unknown author's conversation records are set aside and the roster is
+// asked for: gossip may be faster than it.
+func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, records []*ledger.Record) error {
+	known := b.n.rosters()
 	kept := make([]*ledger.Record, 0, len(records))
+	var unknown []*ledger.Record
+	loose := map[ledger.TID][]*ledger.Record{}
 	for _, r := range records {
-		if f == ledger.Roster && r.Ledger == b.n.fleet || f == ledger.Conversation && roster.Ever(r.Device) {
+		_, heardOf := known.Of(r.Device)
+		switch {
+		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf:
 			kept = append(kept, r)
+		case f == ledger.Lane && heardOf:
+			if _, ok := b.n.lanes.ledger(r.Ledger); ok {
+				kept = append(kept, r)
+			}
+		case f == ledger.Roster:
+			loose[r.Ledger] = append(loose[r.Ledger], r)
+		case f == ledger.Conversation:
+			unknown = append(unknown, r)
 		}
 	}
-	if len(kept) == 0 {
-		return nil
+	if err := b.n.keep(kept); err != nil {
+		return err
 	}
-	outcomes, err := b.n.store.Apply(disk.Batch{Records: kept})
-	if err != nil {
-		return fmt.Errorf("receive %d records: %w", len(kept), err)
-	}
-	for i, r := range kept {
-		switch outcomes[i] {
-		case disk.Stored, disk.Forked:
-			if r.Ledger == b.n.fleet {
-				b.n.refoldRoster()
+	b.n.setAside(from, unknown)
+	for _, p := range b.n.lanes.get() { // after the own roster, which says whose are kept
+		if some := loose[p.Peer]; len(some) > 0 {
+			if err := b.n.receiveLoose(p.Peer, some); err != nil {
+				return err
 			}
-			b.n.heard.add(r.Ledger)
-		case disk.Waiting:
-			b.n.mesh.Ask(r.Ledger)
-		case disk.Known:
+		}
+	}
+	if len(loose) > 0 {
+		return b.n.keep(b.n.strangers.known(b.n.heardOf))
+	}
+	return nil
+}
+
+// setAside lets records wait for a roster that names their authors.
+func (n *Node) setAside(from ledger.Device, unknown []*ledger.Record) {
+	if len(unknown) == 0 {
+		return
+	}
+	n.mesh.Count(mesh.RefusedUnknown, n.strangers.expire(n.wall())+n.strangers.put(from, unknown, n.wall()))
+	n.mesh.Ask(n.fleet)
+}
+
+// heardOf reports whether a computer is or was of a fleet that is known here.
+func (n *Node) heardOf(d ledger.Device) bool {
+	_, ok := n.rosters().Of(d)
+	return ok
+}
+
+// keep stores records whose authors are known, and lets the loop hear of them. Once a roster has grown, it keeps
+// what waited for that, too.
+func (n *Node) keep(kept []*ledger.Record) error {
+	for len(kept) > 0 {
+		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
+		if err != nil {
+			return fmt.Errorf("receive %d records: %w", len(kept), err)
+		}
+		grown, lane, news := false, false, make([]ledger.TID, 0, len(kept))
+		for i, r := range kept {
+			switch outcomes[i] {
+			case disk.Stored, disk.Forked:
+				_, ofLane := n.lanes.ledger(r.Ledger)
+				grown, lane = grown || r.Ledger == n.fleet, lane || ofLane
+				news = append(news, r.Ledger)
+			case disk.Waiting:
+				n.mesh.Ask(r.Ledger)
+			case disk.Forgotten:
+				n.mesh.Count(mesh.RefusedForgotten, 1)
+			case disk.Known:
+			}
+		}
+		if grown {
+			n.refoldRoster()
+		}
+		if grown || lane {
+			n.refoldLanes()
+		}
+		for _, tid := range news {
+			n.heard.add(tid)
+		}
+		kept = nil
+		if grown {
+			kept = n.strangers.known(n.heardOf)
 		}
 	}
 	return nil
@@ -83,7 +145,16 @@ func (b book) Visible(ledger.Device) []ledger.Listing {
 	for _, e := range entries {
 		out = append(out, e.Listing)
 	}
+	for _, l := range b.n.lanes.get() {
+		out = append(out, ledger.Listing{Ledger: l.Peer, Digest: lanes.SetDigest(b.n.loose(l.Peer))})
+	}
+	slices.SortFunc(out, func(a, b ledger.Listing) int { return slices.Compare(a.Ledger[:], b.Ledger[:]) })
 	return out
+}
+
+// rosters are all fleets known here, this one first.
+func (n *Node) rosters() lanes.Rosters {
+	return append(lanes.Rosters{n.roster.get()}, n.lanes.rosters()...)
 }
 
 // Heads is how far a ledger is held here, from disk.
@@ -102,6 +173,12 @@ func (b book) Family(tid ledger.TID) (ledger.Family, bool) { return b.n.family(t
 
 func (n *Node) family(tid ledger.TID) (ledger.Family, bool) {
 	if tid == n.fleet {
+		return ledger.Roster, true
+	}
+	if _, ok := n.lanes.ledger(tid); ok {
+		return ledger.Lane, true
+	}
+	if _, ok := n.lanes.of(tid); ok {
 		return ledger.Roster, true
 	}
 	return n.store.Family(tid)
@@ -130,7 +207,11 @@ func (n *Node) rememberPeer(d ledger.Device, addrs []string) {
 // peers is every other computer of the fleet with its last known addresses.
 func (n *Node) peers() []mesh.Peer {
 	var out []mesh.Peer
-	for _, d := range n.roster.get().Devices() {
+	devices := n.roster.get().Devices()
+	for _, g := range n.lanes.grants() {
+		devices = append(devices, g.Computers()...)
+	}
+	for _, d := range devices {
 		if d == n.id.Device() {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/ledger/disk"
+	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/presence"
@@ -86,7 +87,7 @@ func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
 func (n *Node) viewer() viewer {
 	return viewer{
 		core: n.core, cfg: n.cfg, device: n.id.Device(), fleet: n.fleet, running: true, now: n.wall(),
-		since: n.cards.since, records: n.store.Records, branch: n.branchOf,
+		since: n.cards.since, records: n.store.Records, branch: n.branchOf, folded: n.lanes.get(),
 	}
 }
 
@@ -111,8 +112,28 @@ var _ api.Reader = reader{}
 
 // Status is whether the node works and what needs its person.
 func (r reader) Status() (api.Status, error) {
-	peers := r.n.mesh.Peers()
-	return view(r.n, func(v viewer) (api.Status, error) { return v.status(peers), nil })
+	peers, refused, by := r.n.mesh.Peers(), r.n.mesh.Refused(), r.n.mesh.RefusedTo()
+	return view(r.n, func(v viewer) (api.Status, error) {
+		out := v.status(peers)
+		out.Refused = v.refusals(refused, by)
+		return out, nil
+	})
+}
+
+// refusals leaves out what never happened.
+func (v viewer) refusals(all []mesh.Refused, by []mesh.Blamed) (out []api.Refused) {
+	for _, r := range all {
+		line := api.Refused{Why: r.Why, Times: r.Times}
+		for _, b := range by {
+			if b.Why == r.Why {
+				line.By = append(line.By, api.Blamed{Name: v.core.Roster().Name(b.Device), Device: b.Device.String(), Times: b.Times})
+			}
+		}
+		if r.Times > 0 || len(line.By) > 0 {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // Threads lists the conversations.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -33,10 +32,15 @@ type Config struct {
 	// Demo marks a demo's own home: shortened timers, and proofs without a passphrase. A node that is run
 	// for real refuses such a home (D-24, D-32).
 	Demo bool `toml:"demo,omitempty"`
+	// Network is how the other computers are found and reached beyond their addresses.
+	Network NetworkConfig `toml:"network" comment:"How your other computers are found and reached."`
 	// GitHub is where the repositories are.
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
+	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
+	// kept for ever.
+	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
 	// Repositories are the checkouts that are looked after, one for each repository (D-10).
@@ -119,10 +123,11 @@ func Default() Config {
 		name = "computer"
 	}
 	return Config{
-		Name:   name[:min(len(name), nameBytesMax)],
-		Listen: []string{"/ip4/0.0.0.0/udp/0/quic-v1", "/ip4/0.0.0.0/tcp/0"},
-		GitHub: GitHubConfig{Host: "github.com"},
-		Desk:   DeskConfig{Timeout: Duration{turnMax}},
+		Name:    name[:min(len(name), nameBytesMax)],
+		Listen:  []string{"/ip4/0.0.0.0/udp/0/quic-v1", "/ip4/0.0.0.0/tcp/0", "/ip6/::/udp/0/quic-v1", "/ip6/::/tcp/0"},
+		Network: NetworkConfig{LAN: true, PortMap: true},
+		GitHub:  GitHubConfig{Host: "github.com"},
+		Desk:    DeskConfig{Timeout: Duration{turnMax}},
 	}
 }
 
@@ -162,6 +167,11 @@ func LoadConfig(file string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	return parseConfig(file, text)
+}
+
+// parseConfig reads settings; file names where they are from.
+func parseConfig(file string, text []byte) (Config, error) {
 	c := Default()
 	c.Listen = nil // what the file lists replaces the default
 	d := toml.NewDecoder(bytes.NewReader(text[:min(len(text), configBytesMax)]))
@@ -230,6 +240,9 @@ func (c Config) Validate() error {
 			return bad("listen", "%q: %s", l, err.Error())
 		}
 	}
+	if c.KeepClosedDays != 0 && c.KeepClosedDays < 30 {
+		return bad("keep_closed_days", "want 30 or more, or 0 for 400")
+	}
 	if c.Timers != (Timers{}) && !c.Demo {
 		return bad("timers", "deadlines are fixed by the contract; only a demo's home may set them")
 	}
@@ -240,6 +253,9 @@ func (c Config) Validate() error {
 		if key, _, ok := strings.Cut(e, "="); !ok || key == "" {
 			return bad("desk.env", "%q: want KEY=VALUE", e)
 		}
+	}
+	if err := c.Network.validate(bad); err != nil {
+		return err
 	}
 	if err := c.GitHub.validate(bad); err != nil {
 		return err
@@ -289,61 +305,6 @@ func (c Config) validateRepositories(bad badFunc) error {
 		slugs, checkouts = append(slugs, slug), append(checkouts, filepath.Clean(r.Checkout))
 	}
 	return nil
-}
-
-// listening is one parsed address to listen on.
-type listening struct {
-	network string // as package net calls it: udp4, tcp6, …
-	addr    netip.AddrPort
-}
-
-var errListenForm = errors.New("want /ip4/ADDRESS/udp/PORT/quic-v1 or /ip4/ADDRESS/tcp/PORT, or ip6")
-
-func parseListen(s string) (listening, error) {
-	part := strings.Split(s, "/")
-	quic := len(part) == 6 && part[3] == "udp" && part[5] == "quic-v1"
-	if len(part) < 5 || part[0] != "" || !quic && (len(part) != 5 || part[3] != "tcp") {
-		return listening{}, errListenForm
-	}
-	ip, err := netip.ParseAddr(part[2])
-	if err != nil || part[1] == "ip4" && !ip.Is4() || part[1] == "ip6" && !ip.Is6() || part[1] != "ip4" && part[1] != "ip6" {
-		return listening{}, errListenForm
-	}
-	port, err := strconv.ParseUint(part[4], 10, 16)
-	if err != nil {
-		return listening{}, errListenForm
-	}
-	return listening{network: part[3] + part[1][2:], addr: netip.AddrPortFrom(ip, uint16(port))}, nil
-}
-
-// CheckPorts tries every address of Listen with a port of its own and lets it go again. An error is an
-// [api.ErrPortTaken] or says what the system has against it.
-func (c Config) CheckPorts() error {
-	for _, s := range c.Listen {
-		l, err := parseListen(s)
-		if err != nil || l.addr.Port() == 0 {
-			continue
-		}
-		if err := l.try(); err != nil {
-			return fmt.Errorf("listen %s: %w: %v", s, api.ErrPortTaken, err)
-		}
-	}
-	return nil
-}
-
-func (l listening) try() error {
-	if strings.HasPrefix(l.network, "udp") {
-		c, err := net.ListenUDP(l.network, net.UDPAddrFromAddrPort(l.addr))
-		if err != nil {
-			return err
-		}
-		return c.Close()
-	}
-	c, err := net.ListenTCP(l.network, net.TCPAddrFromAddrPort(l.addr))
-	if err != nil {
-		return err
-	}
-	return c.Close()
 }
 
 // shortened reports whether deadlines are other than the contract's, which the program must say (D-32).

@@ -41,6 +41,9 @@ const ConfigFile = "config.toml"
 // DefaultHome is the user's own home, where the system keeps data of programs.
 func DefaultHome() Home { return OpenHome(filepath.Join(xdg.DataHome, "parley")) }
 
+// RelayKeyPath is where the key of a relay lies that this user runs.
+func RelayKeyPath() string { return filepath.Join(xdg.DataHome, "parley-relay.key") }
+
 // OpenHome is the home at a path, by its one absolute name. It need not exist.
 func OpenHome(dir string) Home {
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -101,6 +104,8 @@ type Setup struct {
 	Passphrase string
 	// Work is the binary logarithm of what one guess at the passphrase costs; 0 is about a second.
 	Work int
+	// Recovery is the key that the fleet is founded with; a demo's home may do without.
+	Recovery Recovery
 }
 
 // Init sets the home up: its approval key, sealed with the passphrase, and its settings. The settings come
@@ -132,6 +137,11 @@ func (h Home) Init(s Setup) error {
 	}
 	if sealed {
 		if err := presence.Create(h.Dir, s.Passphrase, cmp.Or(presence.Work(s.Work), presence.WorkPerson)); err != nil {
+			return err
+		}
+	}
+	if s.Recovery.device != (ledger.Device{}) {
+		if err := writePrivate(h.recoveryPath(), []byte(s.Recovery.device.String()+"\n")); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ const holdVariable = "PARLEY_TEST_HOLDS_HOME"
 func newHome(t *testing.T) Home {
 	t.Helper()
 	h := OpenHome(filepath.Join(t.TempDir(), "home"))
-	if err := h.Init(Setup{Default(), "correct horse battery", int(presence.WorkToy)}); err != nil {
+	if err := h.Init(Setup{Config: Default(), Passphrase: "correct horse battery", Work: int(presence.WorkToy)}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -32,7 +32,7 @@ func TestAHomeIsSetUpOnce(t *testing.T) {
 	h := newHome(t)
 	before, _ := os.ReadFile(filepath.Join(h.Dir, presence.SealedFile))
 
-	if err := h.Init(Setup{Default(), "another passphrase", int(presence.WorkToy)}); !errors.Is(err, api.ErrHomeExists) {
+	if err := h.Init(Setup{Config: Default(), Passphrase: "another passphrase", Work: int(presence.WorkToy)}); !errors.Is(err, api.ErrHomeExists) {
 		t.Errorf("%v, want ErrHomeExists", err)
 	}
 	if after, _ := os.ReadFile(filepath.Join(h.Dir, presence.SealedFile)); string(after) != string(before) {
@@ -69,7 +69,7 @@ func TestAnInterruptedInitCanBeRepeated(t *testing.T) {
 	if err := h.Check(); !errors.Is(err, api.ErrNoHome) {
 		t.Errorf("%v, want ErrNoHome", err)
 	}
-	if err := h.Init(Setup{Default(), "another passphrase", int(presence.WorkToy)}); err != nil {
+	if err := h.Init(Setup{Config: Default(), Passphrase: "another passphrase", Work: int(presence.WorkToy)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Unlock("another passphrase"); err != nil {

@@ -26,12 +26,13 @@ type invitations struct {
 
 // invitation is one code and how far it has come.
 type invitation struct {
-	id      string
-	pairing *mesh.Invitation
-	mu      sync.Mutex
-	state   api.InviteState
-	bell    api.Bell
-	yes     chan bool // the person's answer; holds one
+	id     string
+	lane   bool   // another developer, and no computer of one's own
+	cancel func() // lets nobody in any more
+	mu     sync.Mutex
+	state  api.InviteState
+	bell   api.Bell
+	yes    chan bool // the person's answer; holds one
 }
 
 func (i *invitation) set(s api.InviteState) {
@@ -58,36 +59,47 @@ func (v inviter) Invite(_ context.Context, p presence.Proof) (api.Invitation, er
 	if err := n.persons.Check(api.InviteAct(), p); err != nil {
 		return api.Invitation{}, err
 	}
+	return n.openInvitation(false, func(i *invitation) (*mesh.Invitation, error) {
+		return n.mesh.Invite(mesh.InviteOptions{
+			TTL: inviteFor, Name: n.cfg.Name, Spend: n.spend,
+			Confirm: i.confirm, Add: n.admit,
+		})
+	})
+}
+
+// openInvitation opens an invitation of either kind in place of the one that was open.
+func (n *Node) openInvitation(lane bool, open func(*invitation) (*mesh.Invitation, error)) (api.Invitation, error) {
 	n.invites.mu.Lock()
 	defer n.invites.mu.Unlock()
 	if n.invites.open != nil {
-		n.invites.open.pairing.Cancel()
+		n.invites.open.cancel()
 	}
-	i := &invitation{state: api.InviteState{State: api.InviteWaiting}, yes: make(chan bool, 1)}
-	pairing, err := n.mesh.Invite(mesh.InviteOptions{
-		TTL: inviteFor, Name: n.cfg.Name, Spend: n.spend,
-		Confirm: i.confirm, Add: n.admit,
-	})
+	i := &invitation{lane: lane, state: api.InviteState{State: api.InviteWaiting, Lane: lane}, yes: make(chan bool, 1)}
+	pairing, err := open(i)
 	if err != nil {
 		return api.Invitation{}, err
 	}
-	i.pairing = pairing
+	i.cancel = pairing.Cancel
 	code, err := ledger.ParseInviteCode(pairing.Code())
 	if err != nil {
 		return api.Invitation{}, err
 	}
-	id := code.ID()
-	i.id = fmt.Sprintf("%x", id[:8])
+	i.id = inviteID(code)
 	n.invites.open = i
-	n.work.Go(func() { n.follow(i) })
+	n.work.Go(func() { n.follow(i, pairing) })
 	return api.Invitation{ID: i.id, Code: pairing.Code(), Expires: n.wall().Add(inviteFor)}, nil
 }
 
+func inviteID(code ledger.InviteCode) string {
+	id := code.ID()
+	return fmt.Sprintf("%x", id[:8])
+}
+
 // follow waits for an invitation's end.
-func (n *Node) follow(i *invitation) {
+func (n *Node) follow(i *invitation, pairing *mesh.Invitation) {
 	ctx, cancel := context.WithTimeout(context.Background(), inviteFor+time.Minute)
 	defer cancel()
-	stop := context.AfterFunc(ctx, i.pairing.Cancel)
+	stop := context.AfterFunc(ctx, pairing.Cancel)
 	defer stop()
 	go func() { // ends with ctx
 		select {
@@ -96,17 +108,17 @@ func (n *Node) follow(i *invitation) {
 		case <-ctx.Done():
 		}
 	}()
-	paired, err := i.pairing.Wait(ctx)
+	paired, err := pairing.Wait(ctx)
 	if err != nil {
-		i.set(api.InviteState{State: api.InviteFailed, Text: err.Error()})
+		i.set(api.InviteState{State: api.InviteFailed, Text: err.Error(), Lane: i.lane})
 		return
 	}
-	i.set(api.InviteState{State: api.InviteJoined, Name: paired.Name})
+	i.set(api.InviteState{State: api.InviteJoined, Name: paired.Name, Lane: i.lane})
 }
 
 // confirm shows the name and words of the computer that asks, and waits for the person.
 func (i *invitation) confirm(ctx context.Context, name string, words [4]string) (bool, error) {
-	i.set(api.InviteState{State: api.InviteAsking, Name: name, Words: words})
+	i.set(api.InviteState{State: api.InviteAsking, Name: name, Words: words, Lane: i.lane})
 	select {
 	case yes := <-i.yes:
 		return yes, nil
@@ -135,7 +147,7 @@ func (n *Node) spend(id ledger.Invite) error {
 func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, accept ledger.Signature, name string) ([]*ledger.Record, error) {
 	_, err := n.ask(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		effects, err := n.append(core.Append{
-			Ledger: n.fleet, Content: &ledger.Add{Device: d, Invite: id, Accept: accept}, Deps: n.core.Roster().Heads,
+			Ledger: n.fleet, Content: &ledger.Add{Device: d, Invite: id, Accept: accept}, Deps: n.deps(),
 		})
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -143,7 +155,7 @@ func (n *Node) admit(ctx context.Context, d ledger.Device, id ledger.Invite, acc
 		if !n.core.Roster().Member(d) {
 			return api.Outcome{}, effects, errors.New("the new computer's signature does not count")
 		}
-		more, err := n.append(core.Append{Ledger: n.fleet, Content: &ledger.Name{Device: d, Name: name}, Deps: n.core.Roster().Heads})
+		more, err := n.append(core.Append{Ledger: n.fleet, Content: &ledger.Name{Device: d, Name: name}, Deps: n.deps()})
 		return api.Outcome{}, append(effects, more...), err
 	})
 	if err != nil {
@@ -189,6 +201,9 @@ func (v inviter) ConfirmInvite(_ context.Context, id string, p presence.Proof) (
 		return api.Outcome{}, err
 	}
 	s := i.now()
+	if s.State == api.InviteFailed {
+		return api.Outcome{}, fmt.Errorf("%w: %s", api.ErrCode, s.Text)
+	}
 	if s.State != api.InviteAsking {
 		return api.Outcome{}, fmt.Errorf("%s: %w", id, api.ErrNoInvite)
 	}
@@ -198,6 +213,9 @@ func (v inviter) ConfirmInvite(_ context.Context, id string, p presence.Proof) (
 	select {
 	case i.yes <- true:
 	default: // answered already
+	}
+	if s.Lane {
+		return api.Outcome{Text: "agreed here to a lane with " + s.Name, Next: "parley lane list"}, nil
 	}
 	return api.Outcome{Text: s.Name + " joins", Next: "parley status"}, nil
 }
@@ -212,6 +230,6 @@ func (v inviter) CancelInvite(_ context.Context, id string) (api.Outcome, error)
 	case i.yes <- false:
 	default: // answered already
 	}
-	i.pairing.Cancel()
+	i.cancel()
 	return api.Outcome{Text: "the invitation is cancelled"}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
@@ -51,12 +52,12 @@ func joinLocked(ctx context.Context, home Home, o mesh.JoinOptions) error {
 }
 
 func join(ctx context.Context, home Home, store *disk.Store, o mesh.JoinOptions) error {
-	if err := alone(home, store); err != nil {
+	if err := alone(home, store, o.Identity.Device()); err != nil {
 		return err
 	}
 	joined, err := mesh.Join(ctx, o)
 	if err != nil {
-		return fmt.Errorf("join: %w", err)
+		return joinFault(err)
 	}
 	roster := lanes.Fold(joined.Fleet, joined.Roster)
 	if !roster.Member(o.Identity.Device()) || !roster.Member(joined.Inviter) {
@@ -72,8 +73,40 @@ func join(ctx context.Context, home Home, store *disk.Store, o mesh.JoinOptions)
 	return home.SetFleet(joined.Fleet)
 }
 
-// alone refuses to leave a fleet that has other computers.
-func alone(home Home, store *disk.Store) error {
+// joinFaults says what to do about each way of not joining.
+var joinFaults = []struct {
+	is   error
+	hint string
+}{
+	{ledger.ErrNoCode, "type the line that parley invite printed, from P1- to its end"},
+	{ledger.ErrCodeDamaged, "type the line that parley invite printed once more, from P1- to its end"},
+	{ledger.ErrCodeVersion, "update parley on both computers"},
+	{mesh.ErrOtherKind, "run parley invite on the other computer for another code; a lane's code is for parley lane accept"},
+	{mesh.ErrWrongCode, "run parley invite on the other computer for another code"},
+	{mesh.ErrSpentCode, "run parley invite on the other computer for another code; if it was not you, see parley status there"},
+	{mesh.ErrExpired, "run parley invite on the other computer for another code"},
+	{mesh.ErrRefused, "run parley invite on the other computer for another code, and say yes there"},
+	{mesh.ErrUnreachable, "run parley up there, on the same network, while the invitation waits"},
+}
+
+// joinFault is one line about why this computer did not join. How each address could not be dialled is left
+// out: it helps nobody who holds a code.
+func joinFault(err error) error {
+	for _, f := range joinFaults {
+		if !errors.Is(err, f.is) {
+			continue
+		}
+		if f.is == mesh.ErrUnreachable {
+			err = f.is
+		}
+		return api.WithHint(fmt.Errorf("join: %w", err), f.hint)
+	}
+	return fmt.Errorf("join: %w", err)
+}
+
+// alone refuses to leave a fleet that has other computers. One that this computer was removed from, or never let
+// into, is none.
+func alone(home Home, store *disk.Store, own ledger.Device) error {
 	fleet, err := home.Fleet()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -85,7 +118,7 @@ func alone(home Home, store *disk.Store) error {
 	if err != nil {
 		return err
 	}
-	if r := lanes.Fold(fleet, records); len(r.Devices()) > 1 {
+	if r := lanes.Fold(fleet, records); r.Member(own) && len(r.Devices()) > 1 {
 		return api.WithHint(fmt.Errorf("join: %w", errFleetHere), "run parley init with another --home, and join from there")
 	}
 	return nil

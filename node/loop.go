@@ -69,6 +69,7 @@ func (n *Node) run(ctx context.Context) error {
 		if err := n.saveCards(); err != nil {
 			return err
 		}
+		n.tendAccount(ctx)
 		timer.Reset(n.sleep())
 	}
 }
@@ -96,11 +97,13 @@ func (n *Node) tick() []core.Effect {
 		n.heard.add(tid)
 	}
 	n.unheard = nil
+	out = append(out, n.roomAgain()...)
 	// It goes on only once nothing runs that a core before this one began.
 	if low := n.store.Low(); low != n.low && (low || n.running.Load() == 0) {
 		n.low = low
 		out = n.core.Handle(core.Space{Low: low}, now)
 	}
+	out = append(out, n.retain(now)...)
 	return append(out, n.core.Handle(core.Tick{Ran: ran}, now)...)
 }
 
@@ -172,20 +175,32 @@ func (n *Node) hearAll() []core.Effect {
 
 // hear folds a ledger as the store now holds it.
 func (n *Node) hear(tid ledger.TID) []core.Effect {
+	if n.lanes.peer(tid) {
+		return n.hearLoose(tid)
+	}
 	records, err := n.store.Records(tid)
 	if err != nil {
 		n.log.add(core.Note{Level: "warn", Kind: "ledger", Who: n.cfg.Name, Text: "could not read " + tid.Short() + ", and reads it again in a moment: " + err.Error()})
 		n.unheard = append(n.unheard, tid)
+	}
+	if n.store.Pruned(tid) {
+		n.open.note(tid, false)
+		return n.core.Forget(tid)
 	}
 	if err != nil || len(records) == 0 {
 		return nil
 	}
 	family, _ := n.family(tid)
 	out := n.core.Handle(core.Heard{Ledger: tid, Family: family, Records: records}, n.wall())
+	n.open.note(tid, n.core.IsOpen(tid))
 	if tid == n.fleet {
 		n.roster.set(n.core.Roster())
 		n.mesh.SetMembers(n.core.Roster().Devices())
+		n.setLanes()
 		out = append(out, n.rehearThreads()...)
+	}
+	if family == ledger.Lane {
+		n.setLanes()
 	}
 	return out
 }
@@ -207,9 +222,18 @@ func (n *Node) rehearThreads() []core.Effect {
 
 func (n *Node) meshEvent(e mesh.Event) []core.Effect {
 	switch e.Kind {
+	case mesh.PeerDown:
+		return n.linked(e.Device)
+	case mesh.LaneExcess:
+		n.quotas.mu.Lock()
+		n.mark(e.Lane)
+		n.quotas.mu.Unlock()
+		return n.core.Handle(core.Exceeded{Fleet: e.Lane, Excess: e.Excess}, n.wall())
 	case mesh.PeerUp:
 		n.rememberPeer(e.Device, e.Addrs)
-		return n.core.Handle(core.Peer{Device: e.Device}, n.wall())
+		return append(n.linked(e.Device), n.core.Handle(core.Peer{Device: e.Device}, n.wall())...)
+	case mesh.PeerMoved:
+		n.rememberPeer(e.Device, e.Addrs)
 	case mesh.ClockOff, mesh.TwoIncarnations:
 		return n.core.Handle(core.Odd{Device: e.Device, Clock: e.Kind == mesh.ClockOff}, n.wall())
 	case mesh.Synced:
@@ -276,7 +300,9 @@ func (n *Node) append(a core.Append) ([]core.Effect, error) {
 	if err := n.mesh.Publish(r); err != nil {
 		n.slog.Debug("publish", "record", r.ID.String(), "error", err)
 	}
-	return n.hear(a.Ledger), nil
+	effects := n.hear(a.Ledger)
+	n.sendThrough(r)
+	return effects, nil
 }
 
 // seal makes the next record of this process's chain in a ledger.

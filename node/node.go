@@ -36,39 +36,46 @@ const (
 
 // Node is one running computer.
 type Node struct {
-	home     Home
-	cfg      Config
-	route    routing
-	id       mesh.Identity
-	fleet    ledger.TID
-	inc      ledger.Incarnation
-	store    *disk.Store
-	mesh     *mesh.Mesh
-	core     *core.Core
-	gh       *github.Client
-	repos    []*workspace
-	log      *journal
-	slog     *slog.Logger
-	wall     func() time.Time
-	persons  *presence.Verifier
-	invites  invitations
-	roster   members
-	inputs   chan core.Input
-	calls    chan call
-	heard    heardSet
-	held     holding
-	trying   func(pull uint64) // nil: nobody listens
-	work     sync.WaitGroup
-	slots    chan struct{}
-	desks    chan struct{} // slots of agent turns
-	cards    cardBox
-	stopped  chan struct{} // closed when the loop has ended
-	again    chan struct{} // holds one signal: end, and start with what is known by now
-	lastTick time.Time     // wall clock
-	ticked   time.Time     // with the reading of a clock that nobody can set
-	low      bool          // the disk is almost full
-	running  atomic.Int32  // pieces of work beside the loop
-	unheard  []ledger.TID  // ledgers that could not be read
+	home      Home
+	cfg       Config
+	route     routing
+	id        mesh.Identity
+	fleet     ledger.TID
+	inc       ledger.Incarnation
+	store     *disk.Store
+	mesh      *mesh.Mesh
+	core      *core.Core
+	gh        *github.Client
+	repos     []*workspace
+	log       *journal
+	slog      *slog.Logger
+	wall      func() time.Time
+	persons   *presence.Verifier
+	invites   invitations
+	roster    members
+	lanes     laneBook
+	opens     openBook
+	quotas    quotas
+	accountAt time.Time // when gh was last asked who is signed in
+	inputs    chan core.Input
+	calls     chan call
+	heard     heardSet
+	open      openThreads
+	strangers strangers
+	held      holding
+	trying    func(pull uint64) // nil: nobody listens
+	work      sync.WaitGroup
+	slots     chan struct{}
+	desks     chan struct{} // slots of agent turns
+	cards     cardBox
+	stopped   chan struct{} // closed when the loop has ended
+	again     chan struct{} // holds one signal: end, and start with what is known by now
+	lastTick  time.Time     // wall clock
+	ticked    time.Time     // with the reading of a clock that nobody can set
+	low       bool          // the disk is almost full
+	running   atomic.Int32  // pieces of work beside the loop
+	retained  time.Time     // when it was last looked for what is to be pruned
+	unheard   []ledger.TID  // ledgers that could not be read
 }
 
 // start opens everything a node needs. Whatever it opened is closed again when it fails.
@@ -142,14 +149,14 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	}
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
-		Book: book{n}, Peers: n.peers, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
-		HostOptions: rc.HostOptions,
+		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
+		HostOptions: rc.HostOptions, Reach: n.cfg.reach(), Version: Version(),
 	})
 	if err != nil {
 		return err
 	}
 	n.mesh.SetMembers(n.core.Roster().Devices())
-	return nil
+	return n.mesh.SetLanes(n.lanes.grants())
 }
 
 // newCore makes a core that knows nothing yet.
@@ -176,14 +183,25 @@ func (n *Node) restore() error {
 	}
 	var heard []core.Heard
 	for _, e := range entries {
+		if e.Pruned {
+			n.core.Forget(e.Listing.Ledger)
+			continue
+		}
 		records, err := n.store.Records(e.Listing.Ledger)
 		if err != nil {
 			return err
 		}
 		heard = append(heard, core.Heard{Ledger: e.Listing.Ledger, Family: e.Family, Records: records})
 	}
+	for fleet, records := range n.allLoose() {
+		heard = append(heard, core.Heard{Ledger: fleet, Family: ledger.Roster, Records: records})
+	}
 	n.core.Restore(values, heard, n.wall())
+	for _, h := range heard {
+		n.open.note(h.Ledger, n.core.IsOpen(h.Ledger))
+	}
 	n.roster.set(n.core.Roster())
+	n.refoldLanes()
 	return nil
 }
 
@@ -212,9 +230,9 @@ func (n *Node) findFleet() (ledger.TID, error) {
 	if err == nil || !errors.Is(err, os.ErrNotExist) {
 		return fleet, err
 	}
-	genesis := &ledger.Genesis{}
-	if _, err := rand.Read(genesis.Nonce[:]); err != nil {
-		return fleet, fmt.Errorf("found a fleet: %v", err)
+	genesis, err := n.home.newGenesis()
+	if err != nil {
+		return fleet, err
 	}
 	fleet = ledger.FleetID(n.id.Device(), genesis.Nonce)
 	first, err := n.seal(core.Append{Ledger: fleet, Content: genesis})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ func (s *still) restore(device ledger.Device, fleet ledger.TID) error {
 	}
 	now := time.Now()
 	c := core.New(core.Config{Device: device, Fleet: fleet, Slugs: slugs, Timers: s.cfg.Timers.contract(), Every: s.cfg.Timers.every()})
-	n := Node{store: s.store, core: c, wall: func() time.Time { return now }}
+	n := Node{store: s.store, core: c, slog: slog.New(slog.DiscardHandler), wall: func() time.Time { return now }}
 	if err := n.restore(); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *still) restore(device ledger.Device, fleet ledger.TID) error {
 		c.Handle(in, now) // what it asks for is not done
 	}
 	c.Handle(core.Tick{}, now)
-	s.view = viewer{core: c, cfg: s.cfg, device: device, fleet: fleet, now: now, records: s.store.Records}
+	s.view = viewer{core: c, cfg: s.cfg, device: device, fleet: fleet, now: now, records: s.store.Records, folded: n.lanes.get()}
 	return nil
 }
 

@@ -57,6 +57,7 @@ type scanning struct {
 	n      *Node
 	w      *workspace
 	e      core.Scan
+	me     int64 // GitHub's id of the account that is signed in here
 	open   []uint64
 	untold map[uint64]string // by pull request: why git could not tell
 }
@@ -71,6 +72,7 @@ func (s *scanning) run(ctx context.Context, mayOpen bool) error {
 		return err
 	}
 	s.n.send(ctx, repo)
+	s.me = me.ID
 	list, err := s.n.gh.OpenPulls(ctx, s.w.owner, s.w.name, repo.Base)
 	if err != nil {
 		return err
@@ -82,7 +84,8 @@ func (s *scanning) run(ctx context.Context, mayOpen bool) error {
 		s.open = append(s.open, number)
 		known := s.e.Known[number]
 		judged := known.Head == oid(p.HeadOID) && known.Tip == oid(list.BaseTip) && known.Verdict != core.VerdictConversation
-		if p.AuthorID == me.ID && !judged && !slices.Contains(s.e.Running, number) {
+		mine := p.AuthorID == me.ID || slices.Contains(s.e.Teammates, uint64(p.AuthorID))
+		if mine && !judged && !slices.Contains(s.e.Running, number) {
 			wanted = append(wanted, p)
 		}
 	}
@@ -145,7 +148,7 @@ func (s *scanning) try(ctx context.Context, repo core.Repository, p github.Pull,
 	within, cancel := context.WithTimeout(ctx, trialMax)
 	defer cancel()
 	head := worktree.OID(p.HeadOID)
-	t := &core.Trial{Repo: repo, Pull: uint64(p.Number), Title: p.Title, Head: oid(head), Tip: oid(tip), Author: uint64(p.AuthorID)}
+	t := &core.Trial{Repo: repo, Pull: uint64(p.Number), Title: p.Title, Head: oid(head), Tip: oid(tip), Author: uint64(p.AuthorID), Teammate: p.AuthorID != s.me}
 	v, err := s.w.mirror.Try(within, tip, head)
 	if err != nil {
 		return nil, err
@@ -188,6 +191,9 @@ func (s *scanning) describe(ctx context.Context, t *core.Trial, v worktree.Verdi
 	own, err := s.w.checkout.Authored(ctx, head)
 	if err != nil {
 		return err
+	}
+	if t.Teammate {
+		return nil // nobody here made it
 	}
 	if own {
 		t.Made = append(t.Made, s.n.id.Device())

@@ -27,6 +27,7 @@ type viewer struct {
 	since   map[string]time.Time // cards: since when
 	records func(ledger.TID) ([]*ledger.Record, error)
 	branch  func(slug string) string
+	folded  []lanes.Lane
 }
 
 func (v viewer) status(peers []mesh.PeerStatus) api.Status {
@@ -48,6 +49,7 @@ func (v viewer) status(peers []mesh.PeerStatus) api.Status {
 	for i, r := range v.core.Repos() {
 		out.Repositories = append(out.Repositories, v.repository(r, v.cfg.Repositories[i]))
 	}
+	out.Lanes, out.Teammates = v.lanes(peers), v.core.Teammates()
 	for _, t := range v.core.Conversations() {
 		if t.State.Phase != thread.Closed {
 			out.ThreadsOpen++
@@ -73,7 +75,8 @@ func (v viewer) peer(roster lanes.Roster, d ledger.Device, peers []mesh.PeerStat
 	out := api.Peer{Name: roster.Name(d), Device: d.String(), LastSeen: v.core.Seen(d)}
 	for _, p := range peers {
 		if p.Device == d {
-			out.Connected, out.Transport, out.Address, out.LastSeen = p.Connected, p.Transport, p.Addr, p.LastSeen
+			out.Connected, out.LastSeen, out.LatencyMS, out.Version = p.Connected, p.LastSeen, p.LatencyMS, p.Version
+			out.Transport, out.Path, out.Address = p.Transport, p.Path, p.Addr
 		}
 	}
 	return out

@@ -16,13 +16,17 @@ import (
 
 // computer is one machine: a real core, what its disk holds, its checkout, and what can befall it.
 type computer struct {
-	w      *World
-	number int
-	name   string
-	key    ed25519.PrivateKey
-	dev    ledger.Device
-	fleet  ledger.TID
-	lane   bool // belongs to another developer
+	w        *World
+	number   int
+	name     string
+	key      ed25519.PrivateKey
+	dev      ledger.Device
+	fleet    ledger.TID
+	lane     bool            // belongs to another developer
+	user     uint64          // the account that its gh is signed in as
+	signedIn time.Duration   // when it was signed in last
+	users    []uint64        // every account that it was signed in as
+	near     []ledger.Device // computers of others that are connected now
 
 	shelf
 	backup *shelf
@@ -58,8 +62,7 @@ type computer struct {
 	denials  []denial // pushes that GitHub refused here
 	paused   bool     // a person has paused its master sync
 
-	rosterSum  uint64 // of the roster's records that the core has folded
-	rosterHeld []*ledger.Record
+	rosterSum uint64 // of the rosters' visible records that the core has folded
 }
 
 // tailed is a stored record that a power cut may undo.
@@ -104,11 +107,11 @@ func (c *computer) boot() {
 		}
 	}
 	c.core = core.New(core.Config{
-		Device: c.dev, Fleet: c.fleet, Slugs: []string{slug}, Desk: true, Timers: w.timers(), Every: core.Ordinary(),
+		Device: c.dev, Fleet: c.fleet, Slugs: []string{slug}, Desk: true, Timers: w.timers(), Every: w.every(),
 	})
 	var heard []core.Heard
 	for _, b := range c.books {
-		heard = append(heard, core.Heard{Ledger: b.tid, Family: b.family, Records: slices.Clone(b.records)})
+		heard = append(heard, b.tell())
 	}
 	slices.SortFunc(heard, func(a, b core.Heard) int { return bytes.Compare(a.Ledger[:], b.Ledger[:]) })
 	c.core.Restore(c.values, heard, c.wall())
@@ -123,6 +126,7 @@ func (c *computer) boot() {
 	for _, b := range c.books {
 		c.folded(b)
 	}
+	c.join()
 	c.give(core.Repository{Slug: slug, Host: host, ID: repoID, Base: master}, false)
 	w.after(w.jitter(20*time.Second), c, c.syncRound)
 }
@@ -257,14 +261,14 @@ func (c *computer) heard(tid ledger.TID) {
 	}
 }
 
-// hear folds a ledger as the disk now holds it; a roster refolds every conversation.
+// hear folds a ledger as the disk now holds it; at a roster the core folds every conversation again.
 func (c *computer) hear(tid ledger.TID) {
 	b := c.book(tid)
 	if b == nil || !c.running || len(b.records) == 0 {
 		return
 	}
 	life := c.life
-	effects := c.core.Handle(core.Heard{Ledger: tid, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
+	effects := c.core.Handle(b.tell(), c.wall())
 	c.folded(b)
 	c.perform(effects)
 	if c.running && c.life == life {
@@ -276,15 +280,15 @@ func (c *computer) hear(tid ledger.TID) {
 	}
 	for _, t := range c.books {
 		if t.family == ledger.Conversation && c.running && c.life == life {
-			c.hear(t.tid)
+			c.folded(t)
 		}
 	}
 }
 
 // folded notes for the checks that a ledger was folded.
 func (c *computer) folded(b *book) {
-	if b.tid == c.fleet {
-		c.rosterSum, c.rosterHeld = b.sum, b.records
+	if b.family == ledger.Roster {
+		c.sumRosters()
 	}
 	if b.family != ledger.Conversation {
 		return
@@ -295,7 +299,7 @@ func (c *computer) folded(b *book) {
 	}
 	c.w.tamper(c, b, t)
 	if c.w.checked {
-		c.w.step.Folds = append(c.w.step.Folds, fold{c, b, t.State, b.records, stateHash(&t.State), b.sum, c.rosterSum})
+		c.w.step.Folds = append(c.w.step.Folds, fold{c, b, t.State, b.told, stateHash(&t.State), b.toldSum, c.rosterSum})
 	}
 }
 

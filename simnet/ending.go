@@ -41,6 +41,7 @@ func (w *World) heal() {
 			c.pause(false)
 		}
 	}
+	w.reconcile()
 	w.after(3*time.Minute, nil, w.chooseMain)
 	w.after(6*time.Minute, nil, w.leave)
 	for _, c := range w.computers {
@@ -59,8 +60,17 @@ func (w *World) heal() {
 
 // chooseMain is a person who sees to it that one computer is the main one.
 func (w *World) chooseMain() {
+	if w.cfg.Teams == 0 {
+		w.chooseMainOf(w.fleet)
+	}
+	for _, t := range w.teams.all {
+		w.chooseMainOf(t.fleet)
+	}
+}
+
+func (w *World) chooseMainOf(fleet ledger.TID) {
 	for _, c := range w.computers {
-		if !c.up() || c.lane {
+		if !c.up() || c.fleet != fleet {
 			continue
 		}
 		roster := c.core.Roster()
@@ -129,12 +139,18 @@ func (c *computer) help() {
 	if w.cfg.Ending != NoMain {
 		w.chooseMain()
 	}
+	for _, l := range c.core.Lanes() {
+		if !l.Ours.On { // an off that the last on did not know of
+			c.switchOn(l.Peer)
+		}
+	}
 	if w.cfg.Ending != Settle || !oneIn(w.rng.people, 20) {
 		return
 	}
 	for _, card := range c.core.Cards() {
 		t := c.conversation(card.Thread)
-		if t == nil || t.State.Open == nil || card.Code != "C5" && card.Code != "C6" && card.Code != "C7" {
+		stuck := card.Code == "C5" || card.Code == "C6" || card.Code == "C7" || card.Code == "C2" && card.Binds == nil
+		if t == nil || t.State.Open == nil || !stuck {
 			continue
 		}
 		if p := w.hub.find(t.State.Open.Pull); p.open && p.base == master {
@@ -163,7 +179,7 @@ func (w *World) over() bool {
 // settled says what keeps the world from being at rest, if anything does.
 func (w *World) settled() error {
 	for _, c := range w.computers {
-		if !c.up() || c.lane {
+		if !c.up() || c.lane && w.cfg.Teams == 0 {
 			continue
 		}
 		for _, t := range c.core.Conversations() {
@@ -171,7 +187,7 @@ func (w *World) settled() error {
 			if s.Phase != thread.Closed {
 				return fmt.Errorf("%s: %s is %v: %s", c, s.Ref(), s.Phase, t.Say)
 			}
-			if party, ok := s.Party(c.dev, lanes.Rosters{c.core.Roster()}); ok && s.Final != nil && s.Adopted[party] == (ledger.ID{}) {
+			if party, ok := s.Party(c.dev, c.core.Rosters()); ok && s.Final != nil && s.Adopted[party] == (ledger.ID{}) {
 				return fmt.Errorf("%s has not adopted the final of %s", c, s.Ref())
 			}
 		}

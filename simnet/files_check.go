@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -62,7 +61,7 @@ func (w *World) mergedOwn(ch change) error {
 	c := ch.who
 	for _, t := range c.core.Conversations() {
 		s := &t.State
-		party, in := s.Party(c.dev, lanes.Rosters{c.core.Roster()})
+		party, in := s.Party(c.dev, c.core.Rosters())
 		if s.Phase >= thread.Final || !slices.Contains(ch.open, s.Ledger) || !in || s.Gone[party] || s.Opaque {
 			continue
 		}
@@ -93,15 +92,25 @@ func (w *World) adoptsTruth(one sealed) error {
 		if !ok || named.ID != r.Re[0] {
 			continue
 		}
-		s := &one.who.conversation(r.Ledger).State
+		open := one.who.opened(r.Ledger, named.Open)
 		at := g.byCommit[final.Commit]
 		if !w.hub.onBase.has(int(at)) {
 			return fmt.Errorf("%s confirms a final whose commit was never on the base branch", one.who)
 		}
 		for i, v := range final.Files {
-			if g.blobID(g.tree(at)[pathOf(&s.Open.Files[i])]) != v.Blob {
+			if g.blobID(g.tree(at)[pathOf(&open.Files[i])]) != v.Blob {
 				return fmt.Errorf("%s confirms a final whose versions its commit does not hold", one.who)
 			}
+		}
+	}
+	return nil
+}
+
+// opened is an open that a computer holds.
+func (c *computer) opened(tid ledger.TID, id ledger.ID) *ledger.Open {
+	for _, r := range c.book(tid).records {
+		if r.ID == id {
+			return r.Content.(*ledger.Open)
 		}
 	}
 	return nil
@@ -110,7 +119,7 @@ func (w *World) adoptsTruth(one sealed) error {
 // laneNoCode: another developer's thread brings nothing but what the base branch has held.
 func laneNoCode(w *World, s Step) error {
 	for _, ch := range s.Changes {
-		if ch.ref || ch.thread == nil || ch.thread.Open.Fleet == ch.who.fleet {
+		if ch.ref || ch.thread == nil || ch.thread.Root.Content.(*ledger.Open).Fleet == ch.who.fleet {
 			continue
 		}
 		if !w.hub.baseEver[ch.path].has(int(ch.next)) {

@@ -3,6 +3,7 @@ package simnet
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-mesh/parley/ledger"
@@ -36,6 +37,8 @@ var Invariants = []Invariant{
 	{"S16", "a GitHub outage is no verdict", noVerdictOnOutage},
 	{"S17", "each matter has one card", oneCard},
 	{"S18", "what is kept for later is bounded", bounded},
+	{"S19", "a teammate's conflict starts only for who answered with that account alone", teammates},
+	{"S20", "a lane's agents work for their own developer alone", ownAgents},
 	{"L1", "every conversation ends and everybody adopts", everyThreadEnds},
 	{"L2", "without a press nothing is written, and the card waits", nothingWithoutPress},
 	{"L3", "the interim settles without a main computer", interimWithoutMain},
@@ -102,13 +105,20 @@ func (f *Failure) Replay() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "go run ./cmd/parley-sim -seed %d -steps %d -calm %d -computers %d", c.Seed, c.Steps, c.Calm, c.Computers)
 	for _, flag := range []struct{ name, value string }{
-		{"ending", string(c.Ending)}, {"mutant", c.Mutant}, {"only", c.Only}, {"without", strings.Join(c.Without, ",")},
+		{"teams", teamsFlag(c.Teams)}, {"ending", string(c.Ending)}, {"mutant", c.Mutant}, {"only", c.Only}, {"without", strings.Join(c.Without, ",")},
 	} {
 		if flag.value != "" {
 			out.WriteString(" -" + flag.name + " " + flag.value)
 		}
 	}
 	return out.String() + " -trace"
+}
+
+func teamsFlag(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func (w *World) failure(inv Invariant, err error) error {

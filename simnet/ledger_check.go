@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
-	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -29,11 +28,9 @@ func orderFree(w *World, s Step) error {
 		if !oneIn(w.rng.check, 50) || f.who.rosterSum != f.roster {
 			continue
 		}
-		records, roster := slices.Clone(f.held), slices.Clone(f.who.rosterHeld)
-		for _, some := range [][]*ledger.Record{records, roster} {
-			w.rng.check.Shuffle(len(some), func(i, k int) { some[i], some[k] = some[k], some[i] })
-		}
-		again := thread.Fold(records, lanes.Rosters{lanes.Fold(f.who.fleet, roster)})
+		records := slices.Clone(f.held)
+		w.shuffle(records)
+		again := thread.Fold(records, w.refold(f.who))
 		if stateHash(&again) != f.hash {
 			return fmt.Errorf("%s holds a state of %s that its records in another order do not have", f.who, f.book.tid.Short())
 		}
@@ -96,7 +93,7 @@ type phaseSeen struct {
 func spineAuthority(_ *World, s Step) error {
 	for _, f := range s.Folds {
 		st := &f.state
-		roster := f.who.core.Roster()
+		rosters := f.who.core.Rosters()
 		var term uint64
 		for _, id := range st.Spine {
 			i := slices.IndexFunc(f.held, func(r *ledger.Record) bool { return r.ID == id })
@@ -104,7 +101,8 @@ func spineAuthority(_ *World, s Step) error {
 				return fmt.Errorf("%s counts a spine record that it does not hold", f.who)
 			}
 			r := f.held[i]
-			t, ok := roster.Term(r.Claim, r.Device)
+			fleet, _ := rosters.Of(r.Device)
+			t, ok := fleet.Term(r.Claim, r.Device)
 			if !ok || t < term {
 				return fmt.Errorf("%s counts %s %s without a claim of its author, or of an older term", f.who, r.Kind, id.Short())
 			}
@@ -162,6 +160,12 @@ func cleanRecords(w *World, s Step) error {
 // silence: nothing goes to another developer's computer before both have switched the lane on.
 func silence(w *World, s Step) error {
 	for _, m := range s.Sent {
+		if w.cfg.Teams > 0 {
+			if err := w.silent(m); err != nil {
+				return err
+			}
+			continue
+		}
 		if m.from.fleet != m.to.fleet && (!w.laneOn || !m.concerns) {
 			return fmt.Errorf("%s sends %d bytes to another developer's %s", m.from, m.bytes, m.to)
 		}

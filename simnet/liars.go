@@ -87,7 +87,7 @@ func (w *World) running() (*thread.State, lanes.Claim) {
 
 // widen gives the other developer's lane a part in a conversation that opens while the lane is on.
 func (w *World) widen(c *computer, a core.Append) core.Append {
-	if o, ok := a.Content.(*ledger.Open); ok && w.laneOn && !c.lane {
+	if o, ok := a.Content.(*ledger.Open); ok && w.laneOn && !c.lane && w.cfg.Teams == 0 {
 		o.Parties = append(o.Parties, ledger.LaneParty(w.laneFleet))
 	}
 	return a

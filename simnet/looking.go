@@ -51,6 +51,9 @@ func (c *computer) observe(s *thread.State) thread.Look {
 	c.verifyOpen(&l, o, tip)
 	author := c.owner() == o.Author && c.made.has(int(g.byCommit[o.Head]))
 	l.Author = author && !c.w.is(noHold)
+	if l.Account = thread.No; c.owner() == o.Author || c.w.is(worksForAll) {
+		l.Account = thread.Yes
+	}
 	for i := range o.Files {
 		l.Files = append(l.Files, c.file(&o.Files[i], o.Pull, tip, l.Open))
 	}
@@ -70,7 +73,10 @@ func (c *computer) observe(s *thread.State) thread.Look {
 
 // owner is the GitHub account that is signed in here.
 func (c *computer) owner() uint64 {
-	if c.lane {
+	switch {
+	case c.user != 0:
+		return c.user
+	case c.lane:
 		return mate
 	}
 	return me
@@ -209,7 +215,7 @@ func (c *computer) scan(e core.Scan) {
 		out.Open = append(out.Open, p.number)
 		k := e.Known[p.number]
 		judged := k.Head == g.id(p.head) && k.Tip == g.id(tip) && k.Verdict != core.VerdictConversation
-		if p.author != c.owner() || judged || slices.Contains(e.Running, p.number) || h.page(p) != p.head {
+		if p.author != c.owner() && !slices.Contains(e.Teammates, p.author) || judged || slices.Contains(e.Running, p.number) || h.page(p) != p.head {
 			continue
 		}
 		c.fetch(p)
@@ -246,6 +252,8 @@ func (c *computer) try(named string, p *pull, tip commit) *core.Trial {
 			Path: ledger.Path(pathNames[path]), Base: g.blobID(base), Master: g.blobID(ours), Pull: g.blobID(theirs), Mode: ledger.ModePlain,
 		})
 	}
-	t.Made = c.w.mesh.made(c, p.head)
+	if t.Teammate = p.author != c.owner(); !t.Teammate {
+		t.Made = c.w.mesh.made(c, p.head)
+	}
 	return t
 }

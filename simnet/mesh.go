@@ -40,6 +40,9 @@ func (m *mesh) may(from, to *computer, b *book) bool {
 	if from.fleet == to.fleet {
 		return true
 	}
+	if m.w.cfg.Teams > 0 {
+		return true // what of it is for [mesh.part] to say
+	}
 	return m.w.laneOn && m.concerns(to, b.tid, from)
 }
 
@@ -64,6 +67,9 @@ func (m *mesh) concerns(to *computer, tid ledger.TID, from *computer) bool {
 func (m *mesh) gossip(from *computer, b *book, r *ledger.Record) {
 	for _, to := range m.w.computers {
 		if to == from || to.dev == from.dev || !m.may(from, to, b) && !m.w.is(chatty) {
+			continue
+		}
+		if !m.shares(from, to, b, r) {
 			continue
 		}
 		copies := 1
@@ -93,11 +99,14 @@ func (m *mesh) send(from, to *computer, r *ledger.Record, d time.Duration) {
 	if !m.passes(from, to) {
 		return
 	}
-	m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from)})
+	m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from), r})
 	m.w.after(d, to, func() { m.arrive(from, to, r) })
 }
 
 func (m *mesh) arrive(from, to *computer, r *ledger.Record) {
+	if !m.takes(from, to) {
+		return
+	}
 	m.w.tracef("%s hears %s %s from %s", to, r.Kind, r.ID.Short(), from)
 	if to.take(r) {
 		to.heard(r.Ledger)
@@ -108,6 +117,7 @@ func (m *mesh) arrive(from, to *computer, r *ledger.Record) {
 // take stores a foreign record.
 func (c *computer) take(r *ledger.Record) bool {
 	b := c.open(r.Ledger, r.Family())
+	b.loose = r.Family() == ledger.Roster && r.Ledger != c.fleet
 	if !b.add(r, !c.w.is(unbounded)) {
 		return false
 	}
@@ -135,7 +145,7 @@ func (c *computer) syncNow() {
 	}
 	clean, last := true, time.Duration(0)
 	for _, other := range c.w.computers {
-		if other == c || other.dev == c.dev || other.off || other.fleet != c.fleet && !c.w.laneOn {
+		if other == c || other.dev == c.dev || other.off || !c.reaches(other) {
 			continue
 		}
 		d := c.w.jitter(2 * time.Second)
@@ -157,8 +167,10 @@ func (c *computer) syncWith(other *computer) bool {
 	m := &c.w.mesh
 	if !m.passes(c, other) || !m.passes(other, c) {
 		c.w.idle = true
+		c.linked(other, false)
 		return false
 	}
+	c.linked(other, true)
 	m.union(c, other)
 	c.w.after(time.Millisecond, other, func() { other.give(core.Peer{Device: c.dev, Synced: true}, false) })
 	c.give(core.Peer{Device: other.dev, Synced: true}, false)
@@ -174,7 +186,8 @@ func (m *mesh) union(a, b *computer) {
 // pull gives one computer what the other holds more, chains from their start.
 func (m *mesh) pull(to, from *computer) {
 	for _, have := range from.books {
-		if !m.may(from, to, have) {
+		part := m.part(from, to, have)
+		if len(part) == 0 || !m.may(from, to, have) {
 			continue
 		}
 		mine := to.book(have.tid)
@@ -182,12 +195,12 @@ func (m *mesh) pull(to, from *computer) {
 			continue
 		}
 		changed := false
-		for _, r := range have.records {
+		for _, r := range part {
 			if mine == nil || !mine.have[r.ID] {
 				changed = to.take(r) || changed
 				mine = to.book(have.tid)
 				if from.fleet != to.fleet {
-					m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from)})
+					m.w.step.Sent = append(m.w.step.Sent, sent{from, to, len(r.Wire), m.concerns(to, r.Ledger, from), r})
 				}
 			}
 		}

@@ -125,6 +125,7 @@ func (w *World) duplicate(c *computer, d time.Duration) {
 	twin := newComputer(w, n, c.name+"'")
 	twin.key, twin.dev, twin.fleet = c.key, c.dev, c.fleet
 	twin.shelf, twin.inc, twin.life = c.shelf.clone(), c.inc, c.life
+	twin.user, twin.users = c.user, c.users
 	twin.clone, twin.twice, c.twice = true, true, true
 	twin.checkout = c.checkout
 	for i := range twin.kept {

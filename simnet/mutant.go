@@ -1,6 +1,8 @@
 package simnet
 
 import (
+	"slices"
+
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
@@ -44,6 +46,12 @@ const (
 	noDenial
 	unkept
 	mergeHeld
+	wholeRoster
+	unasked
+	halfLane
+	lanePick
+	anyTeammate
+	worksForAll
 )
 
 // Mutant is a broken rule with a name.
@@ -53,42 +61,49 @@ type Mutant struct {
 	What   string
 	Ending Ending // of the runs in which it shows
 	kind   mutation
+	Teams  int // other developers of those runs
 }
 
 // Mutants are all of them; every invariant has at least one.
 var Mutants = []Mutant{
-	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber},
-	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray},
-	{"credulous", "S2", "a final is believed without a look at GitHub", Never, credulous},
-	{"unkept", "S1", "the master sync keeps no copy of what it merges", Never, unkept},
-	{"merge-held", "S2", "the master sync merges own work into files that a conversation holds", Never, mergeHeld},
-	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull},
-	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare},
-	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval},
-	{"no-click", "S4", "approvals appear without a person", Never, noClick},
-	{"old-approval", "S4", "an approval outlives the start of a disk that went back", Never, oldApproval},
-	{"second-thread", "S5", "a second conversation is opened beside a running one", Never, secondThread},
-	{"roll-back", "S6", "a state goes back to an earlier phase", Never, rollBack},
-	{"own-state", "S7", "a state depends on who folds it", Never, ownState},
-	{"late-state", "S8", "the last record to arrive is not folded", Never, lateState},
-	{"forgetful", "S9", "a store forgets a record", Never, forgetful},
-	{"same-incarnation", "S10", "a start goes on under the incarnation of the last one", Never, sameInc},
-	{"unreserved", "S11", "turns are not reserved durably", Never, unreserved},
-	{"untold", "S11", "records do not tell the turns that were spent", Never, untold},
-	{"chatty", "S12", "gossip goes to everybody", Never, chatty},
-	{"canary", "S13", "a record tells the id of an unpublished content", Never, canary},
-	{"no-hold", "S14", "the author's computer is treated like any other", Never, noHold},
-	{"usurper", "S15", "a main computer acts while the role is contested", Never, usurper},
-	{"outage-verdict", "S16", "an outage counts as a pull request that is gone", Never, outageVerdict},
-	{"double-card", "S17", "a card is shown twice", Never, doubleCard},
-	{"unbounded", "S18", "records that cannot be placed wait without bound", Never, unbounded},
-	{"own-chain", "S18", "a statement's logical time follows its own chain alone", Never, ownChain},
-	{"no-denial", "S18", "nobody is told that GitHub denies a push", Never, noDenial},
-	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption},
-	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress},
-	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim},
-	{"no-hand-over", "L4", "the final's deadline never comes", NoResp, noHandOver},
-	{"no-sync", "L5", "nobody catches up", Settle, noSync},
+	{"clobber", "S1", "files are replaced without asking what is known, and nothing is kept", Never, clobber, 0},
+	{"stray", "S2", "a replacement puts something else than was asked for", Never, stray, 0},
+	{"credulous", "S2", "a final is believed without a look at GitHub", Never, credulous, 0},
+	{"unkept", "S1", "the master sync keeps no copy of what it merges", Never, unkept, 0},
+	{"merge-held", "S2", "the master sync merges own work into files that a conversation holds", Never, mergeHeld, 0},
+	{"lane-pull", "S3", "a teammate's computer takes the pull request's copy", Never, lanePull, 0},
+	{"no-compare", "S4", "pushes and merges do not compare what they replace", Never, noCompare, 0},
+	{"replay-approval", "S4", "every act that was approved once is done again and again", Never, replayApproval, 0},
+	{"no-click", "S4", "approvals appear without a person", Never, noClick, 0},
+	{"old-approval", "S4", "an approval outlives the start of a disk that went back", Never, oldApproval, 0},
+	{"second-thread", "S5", "a second conversation is opened beside a running one", Never, secondThread, 0},
+	{"roll-back", "S6", "a state goes back to an earlier phase", Never, rollBack, 0},
+	{"own-state", "S7", "a state depends on who folds it", Never, ownState, 0},
+	{"late-state", "S8", "the last record to arrive is not folded", Never, lateState, 0},
+	{"forgetful", "S9", "a store forgets a record", Never, forgetful, 0},
+	{"same-incarnation", "S10", "a start goes on under the incarnation of the last one", Never, sameInc, 0},
+	{"unreserved", "S11", "turns are not reserved durably", Never, unreserved, 0},
+	{"untold", "S11", "records do not tell the turns that were spent", Never, untold, 0},
+	{"chatty", "S12", "gossip goes to everybody", Never, chatty, 0},
+	{"canary", "S13", "a record tells the id of an unpublished content", Never, canary, 0},
+	{"no-hold", "S14", "the author's computer is treated like any other", Never, noHold, 0},
+	{"usurper", "S15", "a main computer acts while the role is contested", Never, usurper, 0},
+	{"outage-verdict", "S16", "an outage counts as a pull request that is gone", Never, outageVerdict, 0},
+	{"double-card", "S17", "a card is shown twice", Never, doubleCard, 0},
+	{"unbounded", "S18", "records that cannot be placed wait without bound", Never, unbounded, 0},
+	{"own-chain", "S18", "a statement's logical time follows its own chain alone", Never, ownChain, 0},
+	{"no-denial", "S18", "nobody is told that GitHub denies a push", Never, noDenial, 0},
+	{"whole-roster", "S12", "a lane is shown names and other lanes", Never, wholeRoster, 1},
+	{"unasked", "S12", "accounts are asked for before a person wants teammates' conflicts", Never, unasked, 1},
+	{"half-lane", "S12", "a lane that is on at one end carries conversations", Never, halfLane, 1},
+	{"lane-pick", "S3", "a teammate's computer takes what the main computer picks", Never, lanePick, 1},
+	{"any-teammate", "S19", "a developer who did not answer is made responsible", Never, anyTeammate, 2},
+	{"works-for-all", "S20", "a lane's agent builds whoever wrote the pull request", Never, worksForAll, 1},
+	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption, 0},
+	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress, 0},
+	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim, 0},
+	{"no-hand-over", "L4", "the final's deadline never comes", NoResp, noHandOver, 0},
+	{"no-sync", "L5", "nobody catches up", Settle, noSync, 0},
 }
 
 func mutationNamed(name string) mutation {
@@ -131,7 +146,22 @@ func (w *World) tamper(c *computer, b *book, t *core.Conversation) {
 		}
 	case lanePull:
 		w.lanePulls(c, s)
+	case lanePick:
+		if s.Open != nil && s.Open.Fleet != c.fleet {
+			s.Open, s.Pick = w.adopted(c, *s.Open), []uint64{0}
+		}
 	}
+}
+
+// adopted is another developer's open as if this fleet had made it, so that its rules hold here.
+func (w *World) adopted(c *computer, open ledger.Open) *ledger.Open {
+	open.Fleet, open.Parties = c.fleet, slices.Clone(open.Parties)
+	for i, p := range open.Parties {
+		if p == ledger.LaneParty(c.fleet) {
+			open.Parties[i] = ledger.DeviceParty(c.dev)
+		}
+	}
+	return &open
 }
 
 // lanePulls lets the lane-flagged computer take the pull request's copy as soon as anybody opens.
@@ -155,6 +185,11 @@ func (w *World) spoil(c *computer, a core.Append) core.Append {
 			if b := c.work[path]; ok && b != 0 && !w.hub.published[path].has(int(b)) {
 				adopted.Tip = w.git.blobID(b)
 			}
+		}
+	case anyTeammate:
+		if open, ok := a.Content.(*ledger.Open); ok && c.w.cfg.Teams > 0 {
+			open.Parties = append(open.Parties, ledger.LaneParty(w.teams.all[len(w.teams.all)-1].fleet))
+			open.Resp, open.Auth = uint64(len(open.Parties)-1), nil
 		}
 	case secondThread:
 		if _, interim := a.Content.(*ledger.Interim); interim {

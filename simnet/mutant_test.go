@@ -11,7 +11,7 @@ const mutantSeeds = 300
 // quick are seeds that notice a mutant that few others notice.
 var quick = map[string]uint64{
 	"replay-approval": 58, "unreserved": 7, "no-hold": 7, "usurper": 23, "unbounded": 20, "own-chain": 61, "no-hand-over": 27,
-	"old-approval": 12, "untold": 25, "no-denial": 63,
+	"old-approval": 12, "untold": 25, "no-denial": 63, "works-for-all": 52,
 }
 
 func TestEveryInvariantCatchesItsMutant(t *testing.T) {
@@ -22,7 +22,7 @@ func TestEveryInvariantCatchesItsMutant(t *testing.T) {
 			t.Parallel()
 			for i := range uint64(mutantSeeds) {
 				seed := (quick[m.Name] + i) % mutantSeeds
-				err := New(Config{Seed: seed, Ending: m.Ending, Mutant: m.Name, Only: m.Breaks}).Run()
+				err := New(Config{Seed: seed, Ending: m.Ending, Teams: m.Teams, Mutant: m.Name, Only: m.Breaks}).Run()
 				if f, ok := errors.AsType[*Failure](err); ok && f.Invariant.ID == m.Breaks {
 					t.Logf("seed %d: %v", seed, f.Err)
 					return

@@ -39,7 +39,9 @@ func (w *World) propose() {
 	}
 	head := g.commit(tree, w.hub.master)
 	author := uint64(me)
-	if maker < 0 && oneIn(r, 3) {
+	if w.cfg.Teams > 0 {
+		author, maker = w.teams.author(w)
+	} else if maker < 0 && oneIn(r, 3) {
 		author = mate
 	}
 	p := w.hub.add(author, maker, head)
@@ -80,6 +82,10 @@ func (w *World) person() {
 	r := w.rng.people
 	c := w.computers[r.IntN(len(w.computers))]
 	if !c.up() {
+		return
+	}
+	if w.cfg.Teams > 0 && oneIn(r, 6) && !w.off("people") {
+		w.laneAct(c)
 		return
 	}
 	what := r.IntN(24)
@@ -194,7 +200,7 @@ func (c *computer) switchBranch() {
 }
 
 func (c *computer) flipMain() {
-	if c.lane {
+	if c.lane && c.w.cfg.Teams == 0 {
 		return
 	}
 	a, held := c.core.LeaveMain()

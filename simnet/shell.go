@@ -74,13 +74,13 @@ func (c *computer) append(a core.Append) []core.Effect {
 	c.tail = nil // one sync makes everything before it durable
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
 	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r, role: c.role()})
+	c.w.teams.noteAnswer(c, r)
 	c.w.mesh.gossip(c, b, r)
-	effects := c.core.Handle(core.Heard{Ledger: a.Ledger, Family: b.family, Records: slices.Clone(b.records)}, c.wall())
+	effects := c.core.Handle(b.tell(), c.wall())
 	c.folded(b)
 	if b.family == ledger.Roster {
 		for _, t := range c.books {
 			if t.family == ledger.Conversation {
-				effects = append(effects, c.core.Handle(core.Heard{Ledger: t.tid, Family: t.family, Records: slices.Clone(t.records)}, c.wall())...)
 				c.folded(t)
 			}
 		}
@@ -205,7 +205,7 @@ func (c *computer) tell(e core.Do, b thread.Binds) {
 // begins notes for the checks that a change of GitHub begins, and under which role: a person may flip it later in
 // the same step.
 func (c *computer) begins(e core.Do, b thread.Binds) {
-	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, c.role(), denial{e.Thread, b, e.State.Round}})
+	c.w.step.Begun = append(c.w.step.Begun, begun{c, b.Action, c.opener(e.State), denial{e.Thread, b, e.State.Round}})
 }
 
 // role is whether there is one main computer, as far as this one knows.

@@ -8,6 +8,9 @@ import (
 // Endings are all of them, for runs over many seeds.
 var Endings = []Ending{Never, Settle, Hands, NoMain, NoResp}
 
+// TeamEndings are those of worlds of several developers.
+var TeamEndings = []Ending{Never, Settle}
+
 // Misfortunes are the kinds that [Config.Without] can leave out.
 var Misfortunes = []string{"net", "crash", "backup", "clone", "sleep", "clock", "outage", "disk", "lag", "hub", "desk", "people", "liars"}
 

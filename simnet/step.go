@@ -75,6 +75,7 @@ type sent struct {
 	from, to *computer
 	bytes    int
 	concerns bool // the ledger is about the receiver's fleet too
+	record   *ledger.Record
 }
 
 func (s *Step) begin(n int) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/core"
 )
 
 // pendingMax is how many records of one ledger wait for their predecessors.
@@ -19,8 +20,17 @@ type book struct {
 	have    map[ledger.ID]bool
 	heads   []ledger.Head
 	pending []*ledger.Record
-	sum     uint64 // of the stored records, whatever their order
-	checked int    // records that the last check has seen
+	sum     uint64           // of the stored records, whatever their order
+	told    []*ledger.Record // what the core was last told
+	toldSum uint64
+	loose   bool // another fleet's roster: single records, whose chains have gaps
+	checked int  // records that the last check has seen
+}
+
+// tell is what a core is told of the ledger.
+func (b *book) tell() core.Heard {
+	b.told, b.toldSum = slices.Clone(b.records), b.sum
+	return core.Heard{Ledger: b.tid, Family: b.family, Records: b.told}
 }
 
 func newBook(tid ledger.TID, family ledger.Family) *book {
@@ -51,6 +61,10 @@ func (b *book) setHead(h ledger.Head) {
 func (b *book) add(r *ledger.Record, bounded bool) bool {
 	if b.have[r.ID] {
 		return false
+	}
+	if b.loose {
+		b.store(r)
+		return true
 	}
 	h := b.head(r.Chain())
 	switch {
@@ -101,7 +115,7 @@ func (b *book) drain() {
 // cut forgets all but the first n records, as a disk does that lost its tail.
 func (b *book) cut(n int) {
 	records := b.records[:n]
-	*b = book{tid: b.tid, family: b.family, have: map[ledger.ID]bool{}, checked: min(b.checked, n)}
+	*b = book{tid: b.tid, family: b.family, have: map[ledger.ID]bool{}, checked: min(b.checked, n), told: b.told, toldSum: b.toldSum, loose: b.loose}
 	for _, r := range records {
 		if h := b.head(r.Chain()); h.Extends(r) {
 			b.setHead(h.After(r))

@@ -28,6 +28,7 @@ const (
 type Config struct {
 	Seed      uint64
 	Computers int // of the fleet, 2 to 6; the lane-flagged one comes on top
+	Teams     int // other developers joined by lanes that are real, 0 to 2; with 0 the lane is a flag
 	Steps     int
 	Ending    Ending
 	Calm      int      // step at which the faults stop; 0: halfway
@@ -51,6 +52,7 @@ type World struct {
 	fleet     ledger.TID // of the developer whose pull requests conflict
 	laneFleet ledger.TID
 	laneOn    bool // both people have switched the lane on
+	teams     teams
 	git       *git
 	hub       *hub
 	mesh      mesh
@@ -88,6 +90,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("world: there is no invariant %q", c.Only)
 	case !slices.Contains(Endings, c.Ending):
 		return fmt.Errorf("world: there is no ending %q", c.Ending)
+	case c.Teams < 0 || c.Teams > 2 || c.Teams > 0 && !slices.Contains(TeamEndings, c.Ending):
+		return fmt.Errorf("world: %d other developers, ending %q; want 0 to 2, and no ending or settle", c.Teams, c.Ending)
 	case c.Computers != 0 && (c.Computers < 2 || c.Computers > 6), c.Steps < 0, c.Calm < 0:
 		return fmt.Errorf("world: %d computers, %d steps, calm at %d; want 2 to 6 computers", c.Computers, c.Steps, c.Calm)
 	}
@@ -133,20 +137,29 @@ func (w *World) populate() {
 	for i := range w.cfg.Computers {
 		w.computers = append(w.computers, newComputer(w, i, fmt.Sprintf("c%d", i)))
 	}
+	if w.cfg.Teams > 0 {
+		w.populateTeams()
+		return
+	}
 	lane := newComputer(w, len(w.computers), "lane")
 	lane.lane = true
 	w.mesh.grow(len(w.computers) + 1)
-	w.fleet = w.found(w.computers)
+	w.fleet = w.found(w.computers, true)
 	w.computers = append(w.computers, lane)
-	w.laneFleet = w.found([]*computer{lane})
+	w.laneFleet = w.found([]*computer{lane}, true)
+	w.begin()
+}
+
+// begin makes the repository and starts every computer.
+func (w *World) begin() {
 	w.furnish()
 	for _, c := range w.computers {
 		c.boot()
 	}
 }
 
-// found makes a fleet, with its first computer as the main one.
-func (w *World) found(of []*computer) ledger.TID {
+// found makes a fleet, with its first computer as the main one if it has one.
+func (w *World) found(of []*computer, main bool) ledger.TID {
 	first := of[0]
 	fleet := ledger.FleetID(first.dev, [16]byte{1})
 	for _, c := range of {
@@ -171,7 +184,9 @@ func (w *World) found(of []*computer) ledger.TID {
 	for _, c := range of {
 		write(&ledger.Name{Device: c.dev, Name: c.name})
 	}
-	write(&ledger.MainClaim{Term: 1})
+	if main {
+		write(&ledger.MainClaim{Term: 1})
+	}
 	return fleet
 }
 

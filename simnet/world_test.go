@@ -41,11 +41,24 @@ func TestPromisesHoldInFreshWorlds(t *testing.T) { // S1 to S18, L1 to L5
 	runSeeds(t, first, seedsOf(t, 6))
 }
 
+func TestPromisesHoldBetweenDevelopers(t *testing.T) { // S1 to S20, P3 to P5, P12 to P14
+	t.Parallel()
+	for seed := range seedsOf(t, 60) {
+		cfg := Config{Seed: seed, Teams: 1 + int(seed%2), Ending: TeamEndings[seed/2%2]}
+		if err := New(cfg).Run(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestASeedReplaysByteForByte(t *testing.T) {
 	for seed := range seedsOf(t, 8) {
 		var traces [2]bytes.Buffer
 		for i := range traces {
 			cfg := Config{Seed: seed, Ending: Endings[seed%uint64(len(Endings))], Steps: 3000, Trace: &traces[i]}
+			if cfg.Ending == Never {
+				cfg.Teams = int(seed / uint64(len(Endings)) % 3)
+			}
 			if err := New(cfg).Run(); err != nil && cfg.Ending == Never {
 				t.Fatal(err)
 			}
@@ -69,7 +82,14 @@ func TestWhatSeedsFoundStaysFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := Config{Seed: seed, Ending: Ending(strings.TrimPrefix(fields[1], "-"))}
+		ending, teams, _ := strings.Cut(fields[1], ",teams=")
+		cfg := Config{Seed: seed, Ending: Ending(strings.TrimPrefix(ending, "-"))}
+		if teams != "" {
+			cfg.Teams, err = strconv.Atoi(teams)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := New(cfg).Run(); err != nil {
 			t.Errorf("%s: %v", strings.Join(fields[2:], " "), err)
 		}

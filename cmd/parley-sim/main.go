@@ -36,6 +36,7 @@ func run(args []string, out, hints io.Writer) error {
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "the whole story")
 	flags.IntVar(&cfg.Steps, "steps", 0, "events to live through; 0: 3000")
 	flags.IntVar(&cfg.Computers, "computers", 0, "of the fleet, 2 to 6; 0: the seed chooses")
+	flags.IntVar(&cfg.Teams, "teams", 0, "other developers joined by lanes, 0 to 2; with ending settle or none")
 	flags.IntVar(&cfg.Calm, "calm", 0, "event at which the faults stop; 0: halfway")
 	flags.StringVar(&cfg.Mutant, "mutant", "", "a rule to break: "+mutants())
 	flags.StringVar(&cfg.Only, "only", "", "the one invariant to check")
@@ -83,11 +84,14 @@ func runRange(cfg simnet.Config, seeds string, out io.Writer) error {
 		return fmt.Errorf("seeds %q: want A:B", seeds)
 	}
 	start, events, failures := time.Now(), 0, 0
-	chosen := cfg.Ending
+	chosen, endings := cfg.Ending, simnet.Endings
+	if cfg.Teams > 0 {
+		endings = simnet.TeamEndings
+	}
 	for seed := first; seed < last; seed++ {
 		cfg.Seed = seed
 		if chosen == simnet.Never {
-			cfg.Ending = simnet.Endings[seed%uint64(len(simnet.Endings))]
+			cfg.Ending = endings[seed%uint64(len(endings))]
 		}
 		w := simnet.New(cfg)
 		if err := w.Run(); err != nil {

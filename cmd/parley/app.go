@@ -99,11 +99,14 @@ func texts(args []string) []any {
 
 // groups explains the verbs that have others below them.
 var groups = map[string]string{
-	"main":   "switch the main computer's role",
-	"thread": "look into a conversation",
-	"kept":   "look at what was taken out of your checkouts",
-	"op":     "look at what parley did to your files, and take it back",
-	"sync":   "keep the checkouts at their base branches",
+	"main":      "switch the main computer's role",
+	"lane":      "pair with another developer, and switch that on and off",
+	"thread":    "look into a conversation",
+	"kept":      "look at what was taken out of your checkouts",
+	"computers": "your computers",
+	"fleet":     "all your computers together",
+	"op":        "look at what parley did to your files, and take it back",
+	"sync":      "keep the checkouts at their base branches",
 }
 
 // root is the whole command tree, made from the table of verbs.
@@ -123,7 +126,8 @@ func (a *app) root() *cobra.Command {
 		}
 		first, second, below := strings.Cut(v.Name, " ")
 		if !below {
-			root.AddCommand(a.command(v, first))
+			parents[first] = a.command(v, first)
+			root.AddCommand(parents[first])
 			continue
 		}
 		if parents[first] == nil {
@@ -178,7 +182,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "up":
 		a.upCommand(c)
 	case "invite":
-		c.RunE = a.invite
+		a.inviteCommand(c)
 	case "join":
 		a.joinCommand(c)
 	case "main on":
@@ -223,6 +227,8 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
+	case "computers", "ping", "netcheck", "relay":
+		a.fillNetwork(v, c)
 	case "doctor":
 		c.RunE = a.doctor
 	case "fsck":
@@ -230,7 +236,9 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		panic("parley: the verb " + v.Name + " has no command")
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) {
+			panic("parley: the verb " + v.Name + " has no command")
+		}
 	}
 }
 

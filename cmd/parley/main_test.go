@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -36,6 +37,8 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 
 			"answers":   answers,
 			"connected": connected,
+			"alone":     alone,
+			"called":    calledSo,
 			"line":      firstLine,
 			"words":     sameWords,
 		},
@@ -79,6 +82,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // home DIR [demo] sets a home up that is named like its directory, and whose passphrase is "correct horse battery".
+// Its recovery words are left in DIR.words.
 func makeHome(ts *testscript.TestScript, neg bool, args []string) {
 	c := node.Default()
 	c.Name = filepath.Base(args[0])
@@ -87,6 +91,10 @@ func makeHome(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 1 {
 		s.Config.Demo, s.Passphrase = true, ""
 	}
+	var err error
+	s.Recovery, err = node.NewRecovery()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".words"), []byte(strings.Join(s.Recovery.Words, " ")+"\n"), 0o600))
 	ts.Check(node.OpenHome(ts.MkAbs(args[0])).Init(s))
 }
 

@@ -56,6 +56,20 @@ func connected(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
+// alone HOME waits until the home's node knows of no other computer of the fleet.
+func alone(ts *testscript.TestScript, _ bool, args []string) {
+	c := clientOf(ts, args[0])
+	defer c.Close()
+	ts.Check(eventually(args[0]+" is alone", func() bool { s, err := c.Status(); return err == nil && len(s.Peers) == 0 }))
+}
+
+// called HOME NAME waits until the home's node is called so.
+func calledSo(ts *testscript.TestScript, _ bool, args []string) {
+	c := clientOf(ts, args[0])
+	defer c.Close()
+	ts.Check(eventually(args[0]+" is called "+args[1], func() bool { s, err := c.Status(); return err == nil && s.Computer.Name == args[1] }))
+}
+
 // line FILE NAME waits for the first line of a file and puts it into a variable.
 func firstLine(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(eventually(args[0]+" has a line", func() bool {

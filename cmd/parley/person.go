@@ -125,9 +125,17 @@ type inviting struct {
 	home   node.Home
 	client *api.Client
 	id     string
+	again  string // hint for another try
 }
 
-func (a *app) invite(c *cobra.Command, _ []string) error {
+func (a *app) inviteCommand(c *cobra.Command) {
+	plain := c.Flags().Bool("no-qr", false, "print the code alone, without its picture")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.invite(c, !*plain && terminal(a.out)) }
+}
+
+// invite makes a code and follows it to its end. The picture is for a camera, so it is drawn on a terminal
+// alone.
+func (a *app) invite(c *cobra.Command, draw bool) error {
 	home, client, err := a.running()
 	if err != nil {
 		return err
@@ -142,13 +150,11 @@ func (a *app) invite(c *cobra.Command, _ []string) error {
 		return err
 	}
 	fmt.Fprintln(a.out, given.Code)
-	a.note("give this code to parley join on the other computer, within %s", span(time.Until(given.Expires).Round(time.Minute)))
-	i := inviting{a: a, home: home, client: client, id: given.ID}
-	if err := i.wait(c.Context()); err != nil {
-		i.cancel(c.Context())
-		return err
+	if draw {
+		fmt.Fprint(a.out, "\n"+picture(given.Code)+"\n")
 	}
-	return nil
+	a.note("give this code to parley join on the other computer, within %s", span(time.Until(given.Expires).Round(time.Minute)))
+	return inviting{a: a, home: home, client: client, id: given.ID, again: "run parley invite for another code"}.follow(c.Context())
 }
 
 // wait follows the invitation to its end.
@@ -161,10 +167,10 @@ func (i inviting) wait(ctx context.Context) error {
 		}
 		switch s.State {
 		case api.InviteJoined:
-			fmt.Fprintln(i.a.out, oneLine(s.Name)+" has joined.")
+			fmt.Fprintln(i.a.out, joinedText(s))
 			return nil
 		case api.InviteFailed:
-			return api.WithHint(fmt.Errorf("invite: %s", oneLine(s.Text)), "run parley invite for another code")
+			return api.WithHint(fmt.Errorf("invite: %s", oneLine(s.Text)), i.again)
 		case api.InviteAsking:
 			if last != api.InviteAsking {
 				if err := i.confirm(ctx, s); err != nil {
@@ -176,12 +182,25 @@ func (i inviting) wait(ctx context.Context) error {
 	}
 }
 
+func joinedText(s api.InviteState) string {
+	if s.Lane {
+		return "There is a lane to " + oneLine(s.Name) + " now. It is off."
+	}
+	return oneLine(s.Name) + " has joined."
+}
+
 // confirm asks whether the computer that asks is the right one. Saying yes is an act of its own and takes
 // the passphrase again; with a passphrase file the answer is a line of the input.
 func (i inviting) confirm(ctx context.Context, s api.InviteState) error {
 	a := i.a
-	fmt.Fprintf(a.err, "%s wants to join. Its words: %s.\n", oneLine(s.Name), oneLine(strings.Join(s.Words[:], " ")))
+	words := oneLine(strings.Join(s.Words[:], " "))
 	prompt := "The same words on its screen? Passphrase to let it in (Ctrl-C refuses): "
+	if s.Lane {
+		fmt.Fprintf(a.err, "%s is another developer, who sees the keys of your computers from now on. The words: %s.\n", oneLine(s.Name), words)
+		prompt = "The same words on their screen? Passphrase to pair (Ctrl-C refuses): "
+	} else {
+		fmt.Fprintf(a.err, "%s wants to join. Its words: %s.\n", oneLine(s.Name), words)
+	}
 	config, err := i.home.Config()
 	if err != nil {
 		return err
@@ -194,7 +213,7 @@ func (i inviting) confirm(ctx context.Context, s api.InviteState) error {
 			return err
 		}
 		if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-			return api.WithHint(fmt.Errorf("invite: %s was refused", oneLine(s.Name)), "run parley invite for another code")
+			return api.WithHint(fmt.Errorf("invite: %s was refused", oneLine(s.Name)), i.again)
 		}
 	}
 	by, err := a.unlock(ctx, i.home, prompt)

@@ -90,6 +90,7 @@ func (a *app) printStatus(s api.Status, now time.Time) {
 		fmt.Fprintln(a.out)
 		table(a.out, "", rows)
 	}
+	a.printLanesOf(s)
 	fmt.Fprintln(a.out)
 	for _, w := range s.Waiting {
 		fmt.Fprintln(a.out, oneLine(w))

@@ -53,13 +53,18 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := home.Init(node.Setup{Config: config, Passphrase: passphrase}); err != nil {
+	recovery, err := node.NewRecovery()
+	if err != nil {
+		return err
+	}
+	if err := home.Init(node.Setup{Config: config, Passphrase: passphrase, Recovery: recovery}); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "%s is set up in %s\n", config.Name, home.Dir)
 	for _, r := range config.Repositories {
 		fmt.Fprintf(a.out, "  %s in %s\n", r.Slug, r.Checkout)
 	}
+	a.printRecovery(recovery.Words)
 	a.note("run parley up; its settings are in %s", home.ConfigPath())
 	return nil
 }

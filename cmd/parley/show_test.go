@@ -202,7 +202,7 @@ func TestEveryVerbIsACommandAndEveryCommandAVerb(t *testing.T) {
 	var a app
 	for _, c := range a.root().Commands() {
 		below := c.Commands()
-		if len(below) == 0 {
+		if len(below) == 0 || verbs[c.Name()] {
 			below = append(below, c)
 		}
 		for _, c := range below {

@@ -43,8 +43,8 @@ var layers = []layer{
 	{packages: "detect/repo", module: []string{"detect"}},
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
-		packages: "mesh/...", module: []string{"ledger", "lanes"},
-		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/multiformats"},
+		packages: "mesh/...", tests: []string{"google.golang.org/protobuf", "golang.org/x/sys"}, module: []string{"ledger", "lanes"},
+		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/libp2p/zeroconf", "github.com/multiformats"},
 	},
 	{
 		packages: "node/internal/github", module: deciders,
@@ -53,9 +53,11 @@ var layers = []layer{
 	{
 		packages: "node/internal/worktree", module: deciders,
 		library: []string{"github.com/go-git/go-billy", "github.com/go-git/go-git", "golang.org/x/sys"},
+		tests:   []string{"github.com/hanwen/go-fuse"},
 	},
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
@@ -81,7 +83,7 @@ var layers = []layer{
 	// Programs are thin.
 	{
 		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},

@@ -235,7 +235,7 @@ func TestTwoReadingsOfTheSameRecordsAgree(t *testing.T) { // case 7
 		phases[s.Phase]++
 	})
 	for _, phase := range []Phase{Opened, Interim, Closed} {
-		if phases[phase] == 0 {
+		if phases[phase] == 0 && !testing.Short() { // then rapid tries a fifth as often
 			t.Errorf("no random thread came to phase %v: %v", phase, phases)
 		}
 	}

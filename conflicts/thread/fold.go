@@ -14,6 +14,10 @@ import (
 // other; what it means for the computer is [Step]'s business.
 func Fold(records []*ledger.Record, rosters lanes.Rosters) State {
 	followed, forked := ledger.Follow(records)
+	return foldFollowed(followed, forked, rosters)
+}
+
+func foldFollowed(followed []*ledger.Record, forked []ledger.Device, rosters lanes.Rosters) State {
 	f := folding{rosters: rosters, terms: map[ledger.ID]uint64{}}
 	f.s.Forked = forked
 	if len(followed) > 0 {

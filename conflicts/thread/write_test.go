@@ -82,7 +82,7 @@ func TestGitHubIsWrittenForExactlyWhatAPersonApproved(t *testing.T) { // P15, S4
 				writes++
 			}
 		})
-		if writes == 0 {
+		if writes == 0 && !testing.Short() { // then rapid tries a fifth as often
 			t.Errorf("no approval of a %s was ever used", action)
 		}
 	}

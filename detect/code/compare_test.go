@@ -92,6 +92,14 @@ func refs(t *testing.T, p Project, files map[string]string, in string) (all []st
 	return slices.Compact(all)
 }
 
+func TestPathsThatARepositoryCannotHaveDoNoHarm(t *testing.T) { // C5
+	for _, file := range []string{"/a/b.py", "/b.rs", "../x/y.py", "/", "", "a//b.ts"} {
+		compare(t, Project{}, nil, map[string]string{
+			file + ".py": "from ...x import y\nimport a.b", file + ".rs": "use super::super::super::a;\nuse crate::b;", file + ".ts": "import x from '../../../y'",
+		})
+	}
+}
+
 func TestReexportsInCirclesEnd(t *testing.T) { // C4
 	files := map[string]string{"main.ts": "import { gone } from './m0';\ngone();"}
 	for i := range 20 {

@@ -23,9 +23,10 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 			r.handled(&units[i], &contract)
 			router := r.routerID(&units[i], contract.Router)
 			contract.Router = ""
-			for _, prefix := range prefixes(mounts, router, linksMax) {
+			for _, at := range places(mounts, router, linksMax) {
 				c := contract
-				whole, names := routePath(joinPath(prefix, path))
+				c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
+				whole, names := routePath(joinPath(at.prefix, path))
 				c.ID = routeID(method, whole)
 				if extra := len(names) - strings.Count(path, "{}"); extra > 0 && extra <= len(names) {
 					c.Params = append(slices.Clone(names[:extra]), c.Params...)
@@ -129,31 +130,42 @@ func (r *resolver) mounts(units []detect.Unit) map[string][]mounted {
 			all[router][i].prefix = cmp.Or(all[router][i].prefix, prefix)
 		}
 		if len(all[router]) == 0 {
-			all[router] = []mounted{{prefix: prefix}}
+			all[router] = []mounted{{prefix: prefix, into: router + "="}}
 		}
 	}
 	for router, list := range all {
-		slices.SortFunc(list, func(a, b mounted) int { return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into)) })
+		slices.SortFunc(list, byPlace)
 		all[router] = slices.Compact(list)
 	}
 	return all
 }
 
-// prefixes are those that the routes of a router have in the end. Routers that hang on each other in a circle
-// are followed for a while.
-func prefixes(mounts map[string][]mounted, router string, left int) (all []string) {
+// places are where the routes of a router are served in the end: below a prefix of a router that hangs nowhere.
+// Routers that hang on each other in a circle are followed for a while.
+func places(mounts map[string][]mounted, router string, left int) (all []mounted) {
 	if left == 0 || len(mounts[router]) == 0 {
-		return []string{""}
+		return []mounted{{into: router}}
 	}
 	for _, m := range mounts[router] {
-		for _, outer := range prefixes(mounts, m.into, left/2) {
-			if all = append(all, joinPath(outer, m.prefix)); len(all) == placesMax {
+		for _, outer := range places(mounts, m.into, left/2) {
+			if all = append(all, mounted{joinPath(outer.prefix, m.prefix), outer.into}); len(all) == placesMax {
 				return all
 			}
 		}
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, byPlace)
 	return slices.Compact(all)
+}
+
+func byPlace(a, b mounted) int {
+	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
+}
+
+// handedOn reports whether a router is a function of Go, which gives the router that it makes or is given to
+// somebody who was not seen.
+func (r *resolver) handedOn(router string) bool {
+	s := r.symbols["sym:go:"+router]
+	return s != nil && (s.Kind == detect.Function || s.Kind == detect.Method)
 }
 
 // contracts compares the routes and schemas of two states.

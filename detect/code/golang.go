@@ -26,7 +26,7 @@ type goScan struct {
 	ranges  []goRange // of symbols
 	tokens  []goToken
 	imports map[string]string // local names to paths
-	shadow  map[string][]extent
+	shadow  shadows
 	values  map[string][]goValue
 	budget  int // how many more steps the value at hand may take
 }
@@ -66,7 +66,7 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 	}
 	g := &goScan{
 		reader: r, unit: u, file: set.File(syntax.FileStart), syntax: syntax, test: testFile(u.Path),
-		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: map[string][]extent{},
+		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: shadows{},
 	}
 	g.scan(content)
 	g.importsOf()
@@ -376,11 +376,8 @@ func (g *goScan) hash() {
 	for i := range g.unit.Symbols {
 		sym, r := &g.unit.Symbols[i], g.ranges[i]
 		body, shape := sumStart, sumStart
-		own := map[string]int{}
-		if sym.Kind == detect.Function || sym.Kind == detect.Method {
-			own = g.locals(r)
-		}
-		own[lastName(sym.ID)] = 0
+		own := map[string]int{lastName(sym.ID): 0}
+		calls := sym.Kind == detect.Function || sym.Kind == detect.Method
 		met := 0
 		at, _ := slices.BinarySearchFunc(g.tokens, r.from, func(t goToken, p token.Pos) int { return int(t.at) - int(p) })
 		for inner := i + 1; at < len(g.tokens) && g.tokens[at].at < r.to; at++ {
@@ -392,28 +389,19 @@ func (g *goScan) hash() {
 				continue
 			}
 			body = body.add(t.text)
-			if n, ok := own[t.text]; ok && t.name {
-				if n < 0 {
+			if t.name {
+				n, known := own[t.text]
+				if !known && calls && g.shadow.startIn(t.text, uint32(r.from), uint32(r.to)) {
 					met++
-					n, own[t.text] = met, met
+					n, known, own[t.text] = met, true, met
 				}
-				t.text = "\x01" + strconv.Itoa(n)
+				if known {
+					t.text = "\x01" + strconv.Itoa(n)
+				}
 			}
 			shape = shape.add(t.text)
 		}
 		sym.BodyHash, sym.ShapeHash = uint64(body), uint64(shape)
 		sym.SignatureHash = signatureHash("go", sym)
 	}
-}
-
-// locals are the names that a function declares for itself.
-func (g *goScan) locals(r goRange) map[string]int {
-	from, to := uint32(r.from), uint32(r.to)
-	own := map[string]int{}
-	for name, extents := range g.shadow {
-		if slices.ContainsFunc(extents, func(e extent) bool { return from <= e.start && e.end <= to }) {
-			own[name] = -1
-		}
-	}
-	return own
 }

@@ -69,7 +69,7 @@ func (g *goScan) scopes() {
 			if n.Recv != nil && len(n.Recv.List) > 0 {
 				_, _, params := receiverOf(n.Recv.List[0].Type)
 				for _, p := range params {
-					g.shadow[p] = append(g.shadow[p], extent{uint32(n.Pos()), uint32(n.End())})
+					g.shadow.add(p, uint32(n.Pos()), uint32(n.End()))
 				}
 			}
 		case *ast.FuncLit:
@@ -122,7 +122,7 @@ func (g *goScan) hideExprs(stack []ast.Node, from token.Pos, list ...ast.Expr) {
 
 func (g *goScan) hide(id *ast.Ident, from, to token.Pos) {
 	if id.Name != "_" {
-		g.shadow[id.Name] = append(g.shadow[id.Name], extent{uint32(from), uint32(to)})
+		g.shadow.add(id.Name, uint32(from), uint32(to))
 	}
 }
 
@@ -139,8 +139,7 @@ func scopeOf(stack []ast.Node) ast.Node {
 }
 
 func (g *goScan) hidden(id *ast.Ident) bool {
-	at := uint32(id.Pos())
-	return slices.ContainsFunc(g.shadow[id.Name], func(e extent) bool { return e.start <= at && at < e.end })
+	return g.shadow.hold(id.Name, uint32(id.Pos()))
 }
 
 // uses collects the uses of other packages and of the package's own names. Names in other files of the package

@@ -135,7 +135,7 @@ func (t *tree) identifier(i int) bool {
 func (s *scan) prints() []uint64 {
 	var tokens []uint64
 	s.tokens(0, nil, func(at int, token string) {
-		if at >= 0 && s.identifier(at) && len(s.shadow[token]) > 0 {
+		if at >= 0 && s.identifier(at) && s.shadow[token] != nil {
 			token = "\x01"
 		}
 		tokens = append(tokens, uint64(sumStart.add(token)))
@@ -146,7 +146,7 @@ func (s *scan) prints() []uint64 {
 func (g *goScan) prints() []uint64 {
 	var tokens []uint64
 	for _, t := range g.tokens {
-		if t.name && len(g.shadow[t.text]) > 0 {
+		if t.name && g.shadow[t.text] != nil {
 			t.text = "\x01"
 		}
 		tokens = append(tokens, uint64(sumStart.add(t.text)))

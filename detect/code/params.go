@@ -144,13 +144,18 @@ func (j *judge) pythonParams(old, now []detect.Param) {
 	}
 }
 
+// pythonGone judges a parameter that is no longer named: callers that pass it must be caught by * or **, whichever
+// way they pass it.
 func (j *judge) pythonGone(was detect.Param, star, kwargs bool) {
-	takes := kwargs
-	if was.Kind == detect.PositionalOnly {
+	takes := star && kwargs
+	switch was.Kind {
+	case detect.PositionalOnly:
 		takes = star
+	case detect.KeywordOnly:
+		takes = kwargs
 	}
 	if takes {
-		j.open("parameter " + was.Name + " removed, others are taken")
+		j.fine("parameter " + was.Name + " is among others now")
 	} else {
 		j.breaking("parameter " + was.Name + " removed")
 	}

@@ -94,6 +94,7 @@ func (s *scan) methodList(list int, standard string) (methods []string) {
 func (s *scan) pythonRoute(method, path string, router, at int) detect.Contract {
 	name, prefix := s.pythonRouter(router)
 	contract := route(method, joinPath(prefix, path))
+	contract.Tail = s.routerPart(name)
 	contract.Router, contract.Path, contract.Line = name, s.unit.Path, s.line(s.nodes[at].start)
 	return contract
 }
@@ -118,6 +119,13 @@ func (s *scan) pythonRouter(i int) (name, prefix string) {
 		}
 	}
 	return name, prefix
+}
+
+// routerPart reports whether a router is made to be served by another.
+func (s *scan) routerPart(name string) bool {
+	value, ok := s.values[name]
+	maker := s.text(s.child(value, "function"))
+	return ok && s.is(value, "call") && (strings.HasSuffix(maker, "APIRouter") || strings.HasSuffix(maker, "Blueprint"))
 }
 
 // pythonSchemas reads what FastAPI takes and gives from the handler's own signature.

@@ -355,7 +355,7 @@ func splitTop(text string, separator byte) (parts []string) {
 
 // folder is the folder of a path, "" for the root.
 func folder(file string) string {
-	if d := path.Dir(file); d != "." {
+	if d := path.Dir(file); d != "." && d != "/" {
 		return d
 	}
 	return ""

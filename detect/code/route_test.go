@@ -222,3 +222,25 @@ func TestHTTPCallsOfGoAreRead(t *testing.T) { // C4
 		}
 	}
 }
+
+func TestARouterThatHangsOutOfSightGivesTheEndOfItsPaths(t *testing.T) { // C4
+	cases := []struct {
+		path, text string
+		tail       bool
+	}{
+		{"a.ts", "const r = express.Router();\nr.get('/x', (a, b) => 1);\nexport default r;", true},
+		{"a.ts", "const r = express.Router();\nr.get('/x', (a, b) => 1);\nconst app = express();\napp.use('/v1', r);", false},
+		{"a.ts", "const app = express();\napp.get('/x', (a, b) => 1);", false},
+		{"a.ts", "export default async function (fastify: FastifyInstance) { fastify.get('/x', async () => 1) }", true},
+		{"a.py", "r = APIRouter()\n@r.get('/x')\ndef x(): pass", true},
+		{"a.py", "app = FastAPI()\n@app.get('/x')\ndef x(): pass", false},
+		{"a.go", "package p\nimport \"github.com/go-chi/chi\"\nfunc f(r chi.Router) { r.Get(\"/x\", h) }", true},
+		{"a.go", "package p\nimport \"github.com/go-chi/chi\"\nfunc main() { r := chi.NewRouter(); r.Get(\"/x\", h) }", false},
+	}
+	for _, c := range cases {
+		d := compare(t, Project{}, nil, map[string]string{c.path: c.text})
+		if len(d.Contracts) != 1 || d.Contracts[0].Contract.Tail != c.tail {
+			t.Errorf("%s\n%+v", c.text, d.Contracts)
+		}
+	}
+}

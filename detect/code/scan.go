@@ -24,7 +24,7 @@ type scan struct {
 	owner   map[int]int      // the symbol that a node declares
 	top     map[string]int   // symbols at the top of the file by name
 	bound   map[string]bound // what imported names stand for
-	shadow  map[string][]extent
+	shadow  shadows
 	exports map[string]bool  // names that the file exports by a list
 	values  map[string]int   // nodes that constants at the top are set to
 	depth   int              // how deep values are followed just now
@@ -42,14 +42,11 @@ type declared struct {
 // bound is what a local name stands for: a name of a module, "*" for all of it.
 type bound struct{ module, name string }
 
-// extent is a range of octets.
-type extent struct{ start, end uint32 }
-
 func newScan(r *Reader, t *tree, d dialect, unit detect.Unit) *scan {
 	s := &scan{
 		tree: t, reader: r, dialect: d, unit: &unit, lines: lineStarts(t.src), test: testFile(unit.Path),
 		seen: map[string]int{}, index: map[string]int{}, owner: map[int]int{}, top: map[string]int{},
-		bound: map[string]bound{}, shadow: map[string][]extent{}, exports: map[string]bool{}, values: map[string]int{},
+		bound: map[string]bound{}, shadow: shadows{}, exports: map[string]bool{}, values: map[string]int{},
 	}
 	unit.Quality = detect.Clean
 	if t.broken {
@@ -163,7 +160,7 @@ func (s *scan) refer(kind detect.ReferenceKind, target string, at int) {
 func (s *scan) hide(name string, scope int) {
 	if name != "" && scope >= 0 {
 		n := s.nodes[scope]
-		s.shadow[name] = append(s.shadow[name], extent{n.start, n.end})
+		s.shadow.add(name, n.start, n.end)
 	}
 }
 
@@ -174,14 +171,14 @@ func (s *scan) hideAfter(i, declaration, scope int) {
 		if declaration == i {
 			from = s.nodes[i].start
 		}
-		s.shadow[s.text(i)] = append(s.shadow[s.text(i)], extent{from, s.nodes[scope].end}, extent{s.nodes[i].start, s.nodes[i].end})
+		s.shadow.add(s.text(i), from, s.nodes[scope].end)
+		s.shadow.add(s.text(i), s.nodes[i].start, s.nodes[i].end)
 	}
 }
 
 // hidden reports whether the name that stands at a node is some local's.
 func (s *scan) hidden(name string, at int) bool {
-	start := s.nodes[at].start
-	return slices.ContainsFunc(s.shadow[name], func(e extent) bool { return e.start <= start && start < e.end })
+	return s.shadow.hold(name, s.nodes[at].start)
 }
 
 // finish hashes every symbol and puts the unit in order.

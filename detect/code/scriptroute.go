@@ -12,6 +12,8 @@ import (
 var (
 	// routerMaker is what makes a router or an application that has routes.
 	routerMaker = regexp.MustCompile(`(?i)^(?:express|fastify|polka|restana|koa|hono|openapihono|elysia|application|autorouter|\w*router)$`)
+	// routerPart is what makes a router that another one has to serve.
+	routerPart = regexp.MustCompile(`(?:^|\.)Router$`)
 	// routerName is what a parameter or an import that is a router is most often called.
 	routerName = regexp.MustCompile(`(?i)^(?:app|api|server|fastify|instance|r|hono|elysia|\w*router|\w*routes|\w*app)$`)
 	// clientName is what a client of HTTP is most often called.
@@ -22,6 +24,7 @@ var (
 type served struct {
 	router string // its name in the file, or mod:<module>#<name>
 	prefix string // what the expression itself adds
+	part   bool   // it surely hangs on another router
 }
 
 func (s *scan) scriptContracts() {
@@ -141,7 +144,7 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 // addRoute adds the contract of one route.
 func (s *scan) addRoute(c int, at served, method, text string, handlers []int) {
 	contract := route(method, joinPath(at.prefix, text))
-	contract.Router = at.router
+	contract.Router, contract.Tail = at.router, at.part
 	contract.Path, contract.Line = s.unit.Path, s.line(s.nodes[c].start)
 	last := handlers[len(handlers)-1]
 	if s.is(last, "object") && len(handlers) > 1 { // Elysia puts what it validates last
@@ -285,6 +288,7 @@ func (s *scan) madeHere(i int, at served) (served, bool, bool) {
 	if !s.makesRouter(i) {
 		return at, false, false
 	}
+	at.part = routerPart.MatchString(s.text(s.child(i, "function")))
 	if text, known := s.str(s.entry(s.item(s.child(i, "arguments"), 0), "prefix")); known {
 		at.prefix = joinPath(text, at.prefix)
 	}
@@ -410,6 +414,7 @@ func (s *scan) paramRouter(f int, name string, at served) (served, bool, bool) {
 	if own := s.text(s.child(f, "name")); own != "" {
 		at.router = own
 	}
+	at.part = true
 	return at, typed, at.router != ""
 }
 

@@ -85,7 +85,7 @@ func (l *Layout) aliases(content []byte) {
 			Paths   map[string][]string
 		} `json:"compilerOptions"`
 	}
-	if json.Unmarshal(content, &config) != nil {
+	if json.Unmarshal(plainJSON(content), &config) != nil {
 		return
 	}
 	for prefix, folders := range config.CompilerOptions.Paths {

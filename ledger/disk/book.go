@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 type book struct {
 	family ledger.Family
 	chains map[ledger.Chain]chain
-	digest *ledger.Digest // nil: to be summed up anew
 }
 
 // book is a ledger's, made if need be. The caller holds the lock.
@@ -21,6 +19,7 @@ func (s *Store) book(tid ledger.TID) *book {
 	if b == nil {
 		b = &book{chains: map[ledger.Chain]chain{}}
 		s.books[tid] = b
+		s.stale[tid] = true
 	}
 	return b
 }
@@ -41,27 +40,48 @@ func (b *book) heads() []ledger.Head {
 type Entry struct {
 	Listing ledger.Listing
 	Family  ledger.Family
+	Pruned  bool // a closed thread of which the end alone is left
 }
+
+// entry sums one ledger up.
+func (s *Store) entry(tid ledger.TID) Entry {
+	e := Entry{Listing: ledger.Listing{Ledger: tid}, Family: ledger.Conversation}
+	if b := s.books[tid]; b != nil {
+		e.Family, e.Listing.Digest = b.family, ledger.DigestOf(b.heads())
+	}
+	if g, ok := s.graves[tid]; ok {
+		e.Listing.Digest, e.Pruned = g.digest, !g.keep
+	}
+	return e
+}
+
+func (e Entry) compare(tid ledger.TID) int { return compare(e.Listing.Ledger, tid) }
 
 // Ledgers lists every ledger in ascending order, from memory.
 func (s *Store) Ledgers() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.entries(), nil
+	return slices.Clone(s.entries()), nil
 }
 
-// entries brings the digests up to date. The caller holds the lock for writing.
+// entries brings the list of all ledgers up to date: what a write touched is summed up anew, and a new
+// ledger finds its place. The caller holds the lock for writing, and changes nothing in the list.
 func (s *Store) entries() []Entry {
-	out := make([]Entry, 0, len(s.books))
-	for _, tid := range slices.SortedFunc(maps.Keys(s.books), compare) {
-		b := s.books[tid]
-		if b.digest == nil {
-			d := ledger.DigestOf(b.heads())
-			b.digest = &d
+	var fresh []Entry
+	for tid := range s.stale {
+		e := s.entry(tid)
+		if i, found := slices.BinarySearchFunc(s.list, tid, Entry.compare); found {
+			s.list[i] = e
+		} else {
+			fresh = append(fresh, e)
 		}
-		out = append(out, Entry{ledger.Listing{Ledger: tid, Digest: *b.digest}, b.family})
 	}
-	return out
+	s.list = append(s.list, fresh...)
+	if len(fresh) > 0 {
+		slices.SortFunc(s.list, func(a, b Entry) int { return a.compare(b.Listing.Ledger) })
+	}
+	clear(s.stale)
+	return s.list
 }
 
 // Digest sums up every ledger.

@@ -89,7 +89,7 @@ func (s *Store) check(signatures bool) (Report, error) {
 // load reads heads and families, and then puts them in the place of what memory knew: whoever asks
 // meanwhile must not be told that a chain is shorter than it is.
 func (s *Store) load() error {
-	fresh := Store{books: map[ledger.TID]*book{}}
+	fresh := Store{books: map[ledger.TID]*book{}, stale: map[ledger.TID]bool{}, graves: map[ledger.TID]grave{}}
 	var fault error
 	for key, value := range s.each([]byte{prefixHead}, &fault) {
 		l, c, ok := chainOf(key, value)
@@ -111,6 +111,12 @@ func (s *Store) load() error {
 	if fault != nil {
 		return fault
 	}
+	if err := s.loadGraves(fresh.graves); err != nil {
+		return err
+	}
+	for tid := range fresh.graves {
+		fresh.stale[tid] = true
+	}
 	for key, value := range s.each([]byte{prefixFamily}, &fault) {
 		if len(key) == 33 && len(value) == 1 {
 			fresh.book(ledger.TID(key[1:])).family = ledger.Family(value[0])
@@ -118,7 +124,7 @@ func (s *Store) load() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.books, s.digest = fresh.books, nil
+	s.books, s.list, s.stale, s.digest, s.graves = fresh.books, nil, fresh.stale, nil, fresh.graves
 	return fault
 }
 

@@ -86,7 +86,10 @@ type Store struct {
 
 	mu      sync.RWMutex
 	books   map[ledger.TID]*book
-	digest  *ledger.Digest // over every ledger; nil: to be summed up anew
+	list    []Entry // every ledger, ascending, but for what is stale
+	graves  map[ledger.TID]grave
+	stale   map[ledger.TID]bool // ledgers whose entry is to be summed up anew
+	digest  *ledger.Digest      // over every ledger; nil: to be summed up anew
 	waiting room
 }
 
@@ -99,7 +102,7 @@ type Store struct {
 func Open(o Options) (*Store, error) {
 	s := &Store{
 		o: o, jobs: make(chan job, 256), tasks: make(chan func()), done: make(chan struct{}),
-		growth: make(chan struct{}, 1), merged: make(chan struct{}), closing: make(chan struct{}), books: map[ledger.TID]*book{}, unlock: func() {},
+		growth: make(chan struct{}, 1), merged: make(chan struct{}), closing: make(chan struct{}), books: map[ledger.TID]*book{}, stale: map[ledger.TID]bool{}, graves: map[ledger.TID]grave{}, unlock: func() {},
 	}
 	if err := s.open(); err != nil {
 		s.unlock()

@@ -17,6 +17,7 @@ import (
 //	h ledger32 device32 inc8             → next8 id32 lam8 top8
 //	f ledger32                           → family
 //	n key                                → a node's own value
+//	t ledger32                           → kept1 digest16 frame of a tomb
 //	x key of a record                    → bytes that Check could not read as that record
 const (
 	prefixMeta   = 'm'
@@ -25,6 +26,7 @@ const (
 	prefixHead   = 'h'
 	prefixFamily = 'f'
 	prefixOwn    = 'n'
+	prefixGrave  = 't'
 	prefixAside  = 'x'
 )
 

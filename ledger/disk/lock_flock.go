@@ -26,5 +26,10 @@ func lockDir(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil // read only: there is nothing that Close could lose
+	return func() {
+		// Close alone would leave the lock with a child that another goroutine is starting: between fork and
+		// exec it has this file open too.
+		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+		_ = f.Close() // read only: there is nothing that it could lose
+	}, nil
 }

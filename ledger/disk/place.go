@@ -18,6 +18,7 @@ type writing struct {
 	txn      *badger.Txn
 	chains   map[line]chain
 	families map[ledger.TID]ledger.Family
+	graves   map[ledger.TID]grave
 	early    []*ledger.Record // to wait
 	taken    []ledger.ID      // waited, and are stored now
 }
@@ -27,6 +28,11 @@ func (w *writing) batch(b Batch) ([]Outcome, error) {
 	for i, r := range b.Records {
 		var err error
 		if out[i], err = w.record(r); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range b.Bury {
+		if err := w.bury(g); err != nil {
 			return nil, err
 		}
 	}
@@ -45,6 +51,9 @@ func (w *writing) batch(b Batch) ([]Outcome, error) {
 
 // record stores one record, and then whatever waited for it.
 func (w *writing) record(r *ledger.Record) (Outcome, error) {
+	if w.pruned(r.Ledger) {
+		return Forgotten, nil
+	}
 	if known, err := w.stored(r.ID); err != nil || known {
 		return Known, err
 	}
@@ -226,11 +235,12 @@ func (s *Store) learn(w *writing) {
 	for l, c := range w.chains {
 		b := s.book(l.tid)
 		b.chains[l.Chain] = c
-		b.digest = nil
+		s.stale[l.tid] = true
 		s.digest = nil
 	}
 	for tid, f := range w.families {
 		s.book(tid).family = f
+		s.stale[tid] = true
 	}
 	for _, id := range w.taken {
 		s.waiting.remove(id)
@@ -238,6 +248,13 @@ func (s *Store) learn(w *writing) {
 	for _, r := range w.early {
 		if !slices.Contains(w.taken, r.ID) {
 			s.waiting.add(r, time.Now())
+		}
+	}
+	for tid, g := range w.graves {
+		s.graves[tid], s.stale[tid], s.digest = g, true, nil
+		if !g.keep {
+			delete(s.books, tid)
+			s.waiting.forget(tid)
 		}
 	}
 }

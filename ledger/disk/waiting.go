@@ -75,5 +75,10 @@ func (q *room) drop(meant func(early) bool) {
 
 func (q *room) remove(id ledger.ID) { q.drop(func(o early) bool { return o.ID == id }) }
 
+// forget lets go of what waits in one ledger.
+func (q *room) forget(tid ledger.TID) {
+	q.records = slices.DeleteFunc(q.records, func(o early) bool { return o.Ledger == tid })
+}
+
 // late reports whether a record has waited too long: nobody has its predecessor any more.
 func (o early) late(now time.Time) bool { return now.Sub(o.since) > waitingFor }

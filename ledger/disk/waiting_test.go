@@ -60,7 +60,7 @@ func TestOneLedgerKeepsWhatIsNearestToItsGap(t *testing.T) { // D-4
 }
 
 func TestWhatHasWaitedAWeekLeaves(t *testing.T) { // D-4
-	s := Store{books: map[ledger.TID]*book{}}
+	s := Store{books: map[ledger.TID]*book{}, stale: map[ledger.TID]bool{}}
 	now := time.Now()
 	s.waiting.add(came(1, 1, 5), now.Add(-waitingFor-time.Minute))
 	s.waiting.add(came(1, 2, 5), now.Add(-waitingFor+time.Minute))

@@ -24,10 +24,11 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Stored  Outcome = iota // it is now part of its chain
-	Known                  // it was stored before
-	Waiting                // its predecessor is missing; it is appended once that comes
-	Forked                 // it does not continue its chain as held; it is kept as proof
+	Stored    Outcome = iota // it is now part of its chain
+	Known                    // it was stored before
+	Waiting                  // its predecessor is missing; it is appended once that comes
+	Forked                   // it does not continue its chain as held; it is kept as proof
+	Forgotten                // its ledger is a closed thread that was pruned; it changes nothing and is not kept
 )
 
 // Pair is one of a node's own values.
@@ -38,12 +39,16 @@ type Batch struct {
 	Records []*ledger.Record // signatures verified by the caller
 	Put     []Pair
 	Delete  [][]byte
+	Bury    []Grave // after the records
 }
 
 func (b Batch) bytes() int {
 	n := 0
 	for _, r := range b.Records {
 		n += len(r.Wire) + 2*recordBytes
+	}
+	for _, g := range b.Bury {
+		n += len(g.Tomb.Open) + 2*recordBytes
 	}
 	for _, p := range b.Put {
 		n += len(p.Key) + len(p.Value)
@@ -193,7 +198,7 @@ func (s *Store) transact(group []job) ([][]Outcome, error) {
 	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
-	w := writing{s: s, txn: txn, chains: map[line]chain{}, families: map[ledger.TID]ledger.Family{}}
+	w := writing{s: s, txn: txn, chains: map[line]chain{}, families: map[ledger.TID]ledger.Family{}, graves: map[ledger.TID]grave{}}
 	out := make([][]Outcome, len(group))
 	for i, j := range group {
 		var err error

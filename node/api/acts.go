@@ -38,12 +38,26 @@ func MainAct(on bool) presence.Act {
 	return presence.Act{Verb: "main off"}
 }
 
+// RevokeAct is removing a computer for ever.
+func RevokeAct(name string, why RevokeWhy) presence.Act {
+	return presence.Act{Verb: "revoke", Binds: name + "\n" + string(why)}
+}
+
+// RenameAct is giving a computer another name.
+func RenameAct(old, name string) presence.Act {
+	return presence.Act{Verb: "computers rename", Binds: old + "\n" + name}
+}
+
 // InviteAct is making an invitation.
 func InviteAct() presence.Act { return presence.Act{Verb: "invite"} }
 
-// ConfirmAct is letting the computer in that asks: this name, these words.
+// ConfirmAct is letting the computer in that asks, or pairing with the developer: this name, these words.
 func ConfirmAct(id string, s InviteState) presence.Act {
-	return presence.Act{Verb: "invite confirm", Binds: strings.Join(append([]string{id, s.Name}, s.Words[:]...), "\n")}
+	verb := "invite confirm"
+	if s.Lane {
+		verb = "lane confirm"
+	}
+	return presence.Act{Verb: verb, Binds: strings.Join(append([]string{id, s.Name}, s.Words[:]...), "\n")}
 }
 
 // DemoProver agrees to acts without asking anybody. A demo's own homes alone take its proofs (D-24).

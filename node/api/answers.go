@@ -41,6 +41,22 @@ func (s *Server) answers(verb string) answer {
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
 			return s.Actor.Assign(ctx, in.Ref, in.Party, in.Proof)
 		})
+	case "reroute":
+		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
+	case "scan":
+		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
+	}
+	for _, more := range []func(string) answer{s.fileAnswers, s.fleetAnswers, s.laneAnswers, s.computerAnswers, s.backupAnswers} {
+		if a := more(verb); a != nil {
+			return a
+		}
+	}
+	panic("api: the verb " + verb + " has no answer")
+}
+
+// fileAnswers are those about the files of the checkouts.
+func (s *Server) fileAnswers(verb string) answer {
+	switch verb {
 	case "kept list":
 		return func(r *http.Request) (reply, error) { return list(s.Reader.Kept(r.Context())) }
 	case "kept show":
@@ -59,10 +75,17 @@ func (s *Server) answers(verb string) answer {
 		return s.sync(SyncResume)
 	case "sync now":
 		return s.sync(SyncNow)
-	case "reroute":
-		return func(r *http.Request) (reply, error) { return s.Actor.Reroute(r.Context()) }
-	case "scan":
-		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
+	}
+	return nil
+}
+
+// fleetAnswers are those about the computers of the fleet.
+func (s *Server) fleetAnswers(verb string) answer {
+	switch verb {
+	case "revoke":
+		return s.person(s.revoke)
+	case "computers rename":
+		return s.person(s.rename)
 	case "invite":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) { return s.Inviter.Invite(ctx, in.Proof) })
 	case "invite await":
@@ -72,7 +95,7 @@ func (s *Server) answers(verb string) answer {
 	case "invite cancel":
 		return func(r *http.Request) (reply, error) { return s.Inviter.CancelInvite(r.Context(), r.PathValue("id")) }
 	}
-	panic("api: the verb " + verb + " has no answer")
+	return nil
 }
 
 func list[T any](all []T, err error) (reply, error) { return List[T](all), err }
@@ -148,6 +171,14 @@ func (s *Server) person(act func(context.Context, personRequest) (reply, error))
 		}
 		return act(r.Context(), in)
 	}
+}
+
+func (s *Server) revoke(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Revoke(ctx, in.Name, in.Why, in.Proof)
+}
+
+func (s *Server) rename(ctx context.Context, in personRequest) (reply, error) {
+	return s.Fleet.Rename(ctx, in.ID, in.Name, in.Proof)
 }
 
 func (s *Server) setMain(on bool) answer {

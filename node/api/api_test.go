@@ -84,7 +84,7 @@ func TestTheTableOfVerbsIsWhole(t *testing.T) {
 }
 
 func TestWhatADocumentReservesForAPersonNeedsOne(t *testing.T) { // D-24
-	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo"} {
+	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo", "lane invite", "lane accept", "lane on", "lane off", "lane conflicts"} {
 		if api.VerbNamed(name).Who != api.Person {
 			t.Errorf("%s is open to agents", name)
 		}
@@ -220,6 +220,8 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 		Main:  api.MainComputer{State: "live", Name: "studio", Device: "d1", Me: true},
 		Peers: []api.Peer{{Name: "laptop", Connected: true, Transport: "quic", LastSeen: at}}, ThreadsOpen: 1,
 		Repositories: []api.Repository{{Slug: "acme/shop", Base: "main"}}, TimersShortened: true, Waiting: []string{"waits"},
+		Lanes: []api.Lane{{ID: "f2", Party: "lane:f2", Name: "maya", Here: true, Repositories: []string{"acme/shop"}, Common: api.List[string]{}}}, Teammates: true,
+		Refused: []api.Refused{{Why: "stranger", Times: 2, By: api.List[api.Blamed]{}}},
 	}
 	s.threads = []api.ThreadLine{line}
 	s.thread = api.Thread{
@@ -230,6 +232,9 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 	s.lines = []api.LogLine{{Seq: 1, At: at, Text: "one"}, {Seq: 2, At: at, Text: "two"}}
 
 	same(t, "status", s.status)(s.client.Status())
+	s.lanes = s.status.Lanes
+	same(t, "lanes", s.lanes)(s.client.Lanes())
+	same(t, "lane", s.lanes[0])(s.client.Lane("MAYA"))
 	same(t, "threads", s.threads)(s.client.Threads())
 	same(t, "thread", s.thread)(s.client.Thread("acme/shop#42"))
 	same(t, "inbox", s.cards)(s.client.Inbox())
@@ -409,7 +414,7 @@ func TestAnInvitationGoesThroughItsStates(t *testing.T) {
 func TestEveryErrorHasACodeOfItsOwn(t *testing.T) {
 	seen := map[string]error{}
 	for _, err := range []error{
-		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNotMain,
+		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNoLane, api.ErrCode, api.ErrNotMain,
 		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrNotNow, api.ErrDiskLow, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists,
 		api.ErrHomeInUse, api.ErrHomeSpoiled, api.ErrConfig, api.ErrDemoHome, api.ErrNotRepository, api.ErrPortTaken,
 		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,

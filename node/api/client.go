@@ -65,6 +65,11 @@ func (c *Client) Thread(ref string) (Thread, error) {
 // Inbox implements [Reader].
 func (c *Client) Inbox() ([]Card, error) { return get[[]Card](c, "inbox", nil) }
 
+// Ledger implements [Reader].
+func (c *Client) Ledger(after string) (LedgerPart, error) {
+	return get[LedgerPart](c, "backup part", url.Values{"after": {after}})
+}
+
 // Log implements [Reader].
 func (c *Client) Log(after uint64, max int) ([]LogLine, error) {
 	return get[[]LogLine](c, "log", url.Values{"after": {number64(after)}, "max": {strconv.Itoa(max)}})
@@ -96,6 +101,18 @@ func (c *Client) Approve(ctx context.Context, card Card, by Prover) (Outcome, er
 func (c *Client) SetMain(ctx context.Context, on bool, by Prover) (Outcome, error) {
 	a := MainAct(on)
 	return act[Outcome](ctx, c, request{verb: a.Verb}, a, by)
+}
+
+// Revoke removes a computer for ever.
+func (c *Client) Revoke(ctx context.Context, name string, why RevokeWhy, by Prover) (Outcome, error) {
+	a := RevokeAct(name, why)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{Name: name, Why: why}}, a, by)
+}
+
+// Rename gives a computer another name.
+func (c *Client) Rename(ctx context.Context, old, name string, by Prover) (Outcome, error) {
+	a := RenameAct(old, name)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{ID: old, Name: name}}, a, by)
 }
 
 // End ends a conversation.

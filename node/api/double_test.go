@@ -34,6 +34,7 @@ type memory struct {
 	lines      []api.LogLine
 	kept       []api.KeptFile
 	operations []api.Operation
+	lanes      []api.Lane
 	invite     api.InviteState
 	did        []string
 }
@@ -100,6 +101,21 @@ func (m *memory) Approve(_ context.Context, key string, p presence.Proof) (api.O
 
 func (m *memory) SetMain(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
 	return m.act(api.MainAct(on).Verb, api.MainAct(on), p)
+}
+
+func (m *memory) Revoke(_ context.Context, name string, why api.RevokeWhy, p presence.Proof) (api.Outcome, error) {
+	return m.act("revoke "+name+" "+string(why), api.RevokeAct(name, why), p)
+}
+
+func (m *memory) Rename(_ context.Context, old, name string, p presence.Proof) (api.Outcome, error) {
+	return m.act("rename "+old+" "+name, api.RenameAct(old, name), p)
+}
+
+func (m *memory) Ledger(after string) (api.LedgerPart, error) {
+	if after != "" {
+		return api.LedgerPart{}, nil
+	}
+	return api.LedgerPart{Ledger: "aa", Frames: []byte{1, 2}}, nil
 }
 
 func (m *memory) Why(subject string) (api.Why, error) {
@@ -191,6 +207,27 @@ func (m *memory) ConfirmInvite(_ context.Context, id string, p presence.Proof) (
 	return m.act("invite confirm "+s.Name, api.ConfirmAct(id, s), p)
 }
 
+func (m *memory) InviteLane(_ context.Context, as string, p presence.Proof) (api.Invitation, error) {
+	_, err := m.act("lane invite "+as, api.LaneInviteAct(as), p)
+	m.setInvite(api.InviteState{State: api.InviteWaiting, Lane: true})
+	return api.Invitation{ID: "i1", Code: "2code"}, err
+}
+
+func (m *memory) AcceptLane(_ context.Context, code, as string, p presence.Proof) (api.Invitation, error) {
+	_, err := m.act("lane accept "+code+" "+as, api.LaneAcceptAct(code, as), p)
+	return api.Invitation{ID: "i1"}, err
+}
+
+func (m *memory) SwitchLane(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
+	return m.act(fmt.Sprintf("lane %s %v %v", lane, repositories, on), api.LaneSwitchAct(lane, repositories, on), p)
+}
+
+func (m *memory) SetTeammates(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
+	return m.act(fmt.Sprintf("lane conflicts %v", on), api.TeammatesAct(on), p)
+}
+
+func (m *memory) Lanes() ([]api.Lane, error) { return m.lanes, nil }
+
 func (m *memory) CancelInvite(context.Context, string) (api.Outcome, error) {
 	m.setInvite(api.InviteState{State: api.InviteFailed, Text: "cancelled"})
 	return api.Outcome{Text: "cancelled"}, nil
@@ -225,7 +262,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -48,9 +48,13 @@ var (
 	ErrNoCard        = errors.New("nothing in the inbox asks for this")
 	ErrNotNow        = errors.New("not possible now")
 	ErrNoParty       = errors.New("no such computer takes part")
+	ErrAway          = errors.New("the computer cannot be reached now")
 	ErrNoRepository  = errors.New("no such repository is set up here")
 	ErrNoKept        = errors.New("nothing kept or done here has this id")
+	ErrNoComputer    = errors.New("no computer of yours is called so")
 	ErrNoInvite      = errors.New("no such invitation, or its time is over")
+	ErrNoLane        = errors.New("there is no such lane")
+	ErrCode          = errors.New("the code does not serve")
 	ErrNotMain       = errors.New("this is not the main computer")
 	ErrContested     = errors.New("two computers claim to be the main computer")
 	ErrClosed        = errors.New("the conversation is closed")
@@ -101,9 +105,13 @@ var faults = []struct {
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
 	{ErrNotNow, "not-now", http.StatusConflict, ExitError, "run parley why REF: it says what is waited for"},
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
+	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley computers"},
+	{ErrAway, "away", http.StatusConflict, ExitError, "run parley up there, then parley netcheck on both"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
+	{ErrNoLane, "no-such-lane", http.StatusNotFound, ExitError, "run parley lane list"},
+	{ErrCode, "code", http.StatusBadRequest, ExitError, "ask for another code: run parley lane invite at the other end"},
 	{ErrNotMain, "not-main", http.StatusConflict, ExitError, "run parley main on, if this is the computer that publishes"},
 	{ErrContested, "contested", http.StatusConflict, ExitError, "run parley main off on one of them"},
 	{ErrClosed, "closed", http.StatusConflict, ExitError, "run parley threads"},

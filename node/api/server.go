@@ -32,6 +32,9 @@ type Server struct {
 	Reader  Reader
 	Actor   Actor
 	Inviter Inviter
+	Laner   Laner
+	Fleet   Fleet
+	Network Network
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
@@ -120,11 +123,19 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 
 // personRequest is the body of every person's verb.
 type personRequest struct {
-	Card  string         `json:"card,omitempty"`  // approve: key of the card
-	Ref   string         `json:"ref,omitempty"`   // close, assign: the conversation
-	Party string         `json:"party,omitempty"` // assign: name of the computer
-	ID    string         `json:"id,omitempty"`    // kept restore, op undo
-	Proof presence.Proof `json:"proof"`
+	Card  string    `json:"card,omitempty"`  // approve: key of the card
+	Ref   string    `json:"ref,omitempty"`   // close, assign: the conversation
+	Party string    `json:"party,omitempty"` // assign: name of the computer
+	ID    string    `json:"id,omitempty"`    // kept restore, op undo; computers rename: the present name
+	Name  string    `json:"name,omitempty"`  // revoke, computers rename
+	Why   RevokeWhy `json:"why,omitempty"`   // revoke
+	Code  string    `json:"code,omitempty"`  // lane accept
+	As    string    `json:"as,omitempty"`    // lane invite, lane accept: what the other developer is told
+	Lane  string    `json:"lane,omitempty"`  // lane on, lane off: id
+	On    bool      `json:"on,omitempty"`    // lane conflicts
+	// Repositories are those of lane on, owner/name.
+	Repositories []string       `json:"repositories,omitempty"`
+	Proof        presence.Proof `json:"proof"`
 }
 
 // needProof looks into the body and leaves it to be read again.
@@ -199,6 +210,7 @@ func (InviteState) reply() {}
 func (nonceReply) reply()  {}
 func (List[T]) reply()     {}
 func (Why) reply()         {}
+func (LedgerPart) reply()  {}
 func (KeptContent) reply() {}
 func (faultReply) reply()  {}
 

@@ -34,7 +34,7 @@ type Verb struct {
 }
 
 // Verbs is every verb of parley, in the order in which help lists them.
-var Verbs = []Verb{
+var Verbs = withLanes([]Verb{
 	{
 		Name: "init", Summary: "set this computer up", Who: Person, Where: Local,
 		Help: "Makes this computer's home: its key, its settings, and an approval key that your passphrase opens.\n" +
@@ -56,6 +56,45 @@ var Verbs = []Verb{
 		Name: "join", Summary: "join the computers of the one that invited", Who: Person, Where: Local,
 		Help: "CODE is what `parley invite` printed on the other computer. The four words that appear must be the same\n" +
 			"on both screens.",
+	},
+	{
+		Name: "computers", Summary: "list your computers", Who: Agent, Where: Local, Reads: true,
+		Help: "Each with when it was last seen, by which path it is connected (lan, direct or relayed), how long a greeting\n" +
+			"took there and back, and the version of its program.",
+	},
+	{
+		Name: "computers rename", Summary: "call a computer of yours otherwise", Who: Person, Where: Node, Method: "POST", Path: "/v1/computers/rename",
+		Help: "OLD is its name now, or the first eight digits of its key or more.",
+	},
+	{
+		Name: "computers remove", Summary: "remove a computer that you use no more", Who: Person, Where: Local,
+		Help: "The same as parley revoke NAME --reason retired.",
+	},
+	{
+		Name: "revoke", Summary: "cut a lost or stolen computer off", Who: Person, Where: Node, Method: "POST", Path: "/v1/revoke",
+		Help: "NAME is removed for ever, on all your computers as soon as they hear of it: its connections end, and what it\n" +
+			"says from now on counts for nothing. What is on its disk stays there. Conversations that waited for it go on.\n" +
+			"When whoever has it removed the others first, parley fleet recover puts that right.",
+	},
+	{
+		Name: "fleet recover", Summary: "take your computers back with the recovery words", Who: Person, Where: Local,
+		Help: "Asks for the 24 words that parley init printed on your first computer. It removes every computer that is NAMEd,\n" +
+			"undoes what those did to the others, and lets this computer in if it was removed or is new. Run it while no node\n" +
+			"runs here; on each other computer of yours that was shut out, run it with the same names.",
+	},
+	{
+		Name: "backup", Summary: "write this computer's ledger into a sealed file", Who: Person, Where: Local,
+		Help: "FILE is sealed with age, by your passphrase or, with --recipient, for an age recipient. It holds what was said\n" +
+			"in every conversation and the settings; not approvals, reserved turns, cards or invitations. With --with-key\n" +
+			"it also holds this computer's own key: whoever opens it can be this computer.",
+	},
+	{Name: "backup part", Summary: "read one ledger", Who: Agent, Where: Node, Reads: true, Step: true, Method: "GET", Path: "/v1/ledger"},
+	{
+		Name: "restore", Summary: "set this computer up from a backup", Who: Person, Where: Local,
+		Help: "FILE is what parley backup wrote. The passphrase that opens it is the one for approvals from then on; a backup\n" +
+			"for a recipient is opened with --identity, and asks for a new passphrase. A backup without the key makes a new\n" +
+			"computer: let it in with parley fleet recover, or with parley invite on another one. Never run a computer and\n" +
+			"its restored copy at the same time.",
 	},
 	{
 		Name: "main on", Summary: "make this the main computer", Who: Person, Where: Node, Method: "POST", Path: "/v1/main/on",
@@ -151,6 +190,25 @@ var Verbs = []Verb{
 	},
 	{Name: "reroute", Summary: "read the route again", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/reroute"},
 	{
+		Name: "ping", Summary: "measure round trips to a computer", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/ping",
+		Help: "NAME is a computer as parley computers names it. A computer that is not connected is dialled first. Each line\n" +
+			"says how long it took and by which path: over the local network, directly, or over a relay that can read\n" +
+			"nothing. The exit status is 1 when nothing came back.",
+	},
+	{
+		Name: "netcheck", Summary: "find out what works from here", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/netcheck",
+		Help: "Looks at IPv4 and IPv6, UDP, TCP and WebSocket, what the router does, relays and clocks. Nobody is asked but\n" +
+			"your own computers and relays: without one, most of it stays unknown.",
+	},
+	{
+		Name: "relay", Summary: "carry the connections of your computers", Who: Agent, Where: Local,
+		Help: "Runs in the foreground on a machine that your computers can reach, and prints the addresses to put into their\n" +
+			"config.toml (network.relays). It needs no home: --for KEY names a computer by its key (parley status --json,\n" +
+			"computer.device), and that computer names the rest of its fleet. Nobody else is let in. What is carried is\n" +
+			"encrypted from end to end; the relay keeps nothing but its own key.\n" +
+			"A computer of the fleet can be the relay itself: network.relay = true in its config.toml.",
+	},
+	{
 		Name: "doctor", Summary: "check what parley needs", Who: Agent, Where: Local, Reads: true,
 		Help: "One row per check; a fault comes with the command that mends it. The exit status is 1 on a fault.",
 	},
@@ -162,7 +220,7 @@ var Verbs = []Verb{
 	},
 	{Name: "version", Summary: "print the version", Who: Agent, Where: Local, Reads: true},
 	{Name: "challenge", Summary: "ask for the nonce of one act of a person", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/challenge"},
-}
+})
 
 // VerbNamed is the row of the table with this name. A name that is not in the table is a mistake of the
 // program.

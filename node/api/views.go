@@ -24,11 +24,34 @@ type Status struct {
 	Main            MainComputer     `json:"main"`
 	Peers           List[Peer]       `json:"peers"` // the other computers, by name
 	Repositories    List[Repository] `json:"repositories"`
+	Lanes           List[Lane]       `json:"lanes"`
+	Teammates       bool             `json:"teammates"` // the switch [Teammates]
 	ThreadsOpen     int              `json:"threads_open"`
 	Cards           int              `json:"cards"`
 	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
 	TimersShortened bool             `json:"timers_shortened"` // deadlines are not those of the contract (D-32)
 	Waiting         List[string]     `json:"waiting"`          // what is waited for, one sentence each
+	Refused         List[Refused]    `json:"refused"`          // by the mesh since the node started, by reason; [] without a node
+}
+
+// LedgerPart is one ledger as it is backed up.
+type LedgerPart struct {
+	Ledger string `json:"ledger"` // id, hexadecimal; "" beyond the last one
+	Frames []byte `json:"frames"` // of FORMAT.md, each with its length before it
+}
+
+// Refused counts what the mesh refused for one reason (S18).
+type Refused struct {
+	Why   string       `json:"why"`
+	Times uint64       `json:"times"`
+	By    List[Blamed] `json:"by"` // computers of the fleet to whom it was refused
+}
+
+// Blamed is how often something was refused to one computer.
+type Blamed struct {
+	Name   string `json:"name"`
+	Device string `json:"device"`
+	Times  uint64 `json:"times"`
 }
 
 // Computer is the one that was asked.
@@ -51,7 +74,10 @@ type Peer struct {
 	Name      string    `json:"name"`
 	Device    string    `json:"device"`
 	Connected bool      `json:"connected"`
-	Transport string    `json:"transport"` // "quic" or "tcp"; "" when not connected
+	Transport string    `json:"transport"`  // "quic", "tcp" or "websocket"; "" when not connected
+	Path      string    `json:"path"`       // "lan", "direct" or "relayed"; "" when not connected
+	LatencyMS int64     `json:"latency_ms"` // that its last greeting took, there and back
+	Version   string    `json:"version"`    // of its program; "" unknown
 	Address   string    `json:"address"`
 	LastSeen  time.Time `json:"last_seen,omitzero"` // absent: never
 }
@@ -210,6 +236,7 @@ type InviteState struct {
 	Name  string    `json:"name"`  // of the computer that asks or has joined
 	Words [4]string `json:"words"` // of the computer that asks; the same on its screen
 	Text  string    `json:"text"`  // why it failed
+	Lane  bool      `json:"lane"`  // another developer, and no computer of one's own
 }
 
 // The states of an invitation. Joined and failed are last.

@@ -57,7 +57,7 @@ func (c *Core) Approve(key string, shown thread.Binds, proof string, now time.Ti
 
 // TakeMain is the record by which a person here takes the main-computer role, over every claim known.
 func (c *Core) TakeMain() Append {
-	return Append{Ledger: c.cfg.Fleet, Content: c.roster.Claiming(), Deps: c.roster.Heads}
+	return Append{Ledger: c.cfg.Fleet, Content: c.roster.Claiming(), Deps: c.roster.Deps(c.cfg.Device)}
 }
 
 // LeaveMain is the record by which this computer gives the role up, if it holds a claim.
@@ -66,7 +66,7 @@ func (c *Core) LeaveMain() (Append, bool) {
 	if i < 0 {
 		return Append{}, false
 	}
-	return Append{Ledger: c.cfg.Fleet, Content: &ledger.MainRelease{}, Re: []ledger.ID{c.roster.Live[i].ID}, Deps: c.roster.Heads}, true
+	return Append{Ledger: c.cfg.Fleet, Content: &ledger.MainRelease{}, Re: []ledger.ID{c.roster.Live[i].ID}, Deps: c.roster.Deps(c.cfg.Device)}, true
 }
 
 // ScanNow lets the next reconciliation scan every repository.

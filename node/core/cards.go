@@ -30,6 +30,7 @@ func (c *Core) Cards() []Card {
 		out = append(out, c.contested())
 	}
 	out = append(out, c.computerCards()...)
+	out = append(out, c.laneCards()...)
 	for _, tid := range c.order() {
 		t := c.threads[tid]
 		for _, card := range t.Cards {

@@ -46,6 +46,7 @@ type Core struct {
 	roster  lanes.Roster
 	repos   map[string]*repo // by slug
 	threads map[ledger.TID]*Conversation
+	forgot  map[ledger.TID]bool // closed threads that were pruned
 	day     Day
 	seen    map[ledger.Device]time.Time // since this start
 	met     map[ledger.Device]time.Time // as last kept
@@ -60,6 +61,12 @@ type Core struct {
 	low     bool                        // the disk is almost full
 	twice   map[ledger.Device]time.Time // when two processes were last seen with one key
 	skewed  map[ledger.Device]time.Time // when a clock was last seen to be off
+
+	rosters   lanes.Rosters                   // of all fleets known here, this one first
+	links     map[ledger.TID]*link            // by the other developer's fleet
+	control   map[ledger.TID][]*ledger.Record // by lane ledger
+	teammates bool                            // their pull requests start conversations too (P12)
+	account   lanes.Account                   // that this computer's gh is signed in as
 }
 
 type backoff struct {
@@ -94,9 +101,13 @@ type Conversation struct {
 	Cards []thread.Card
 	Next  time.Time
 
-	told     []Spent             // turns that own records say were spent
-	emitted  Spent               // what the record on its way says
-	said     map[ledger.ID]Spent // what own records of this process say
+	records  []*ledger.Record
+	rivals   []thread.State // of other developers, see [Core.rivals]
+	notices  []thread.Notice
+	noticed  map[uint64]time.Time // by cause: since when
+	told     []Spent              // turns that own records say were spent
+	emitted  Spent                // what the record on its way says
+	said     map[ledger.ID]Spent  // what own records of this process say
 	known    map[ledger.ID]bool
 	offers   []thread.Binds
 	hold     []int
@@ -111,7 +122,9 @@ func New(cfg Config) *Core {
 		cfg: cfg, repos: map[string]*repo{}, threads: map[ledger.TID]*Conversation{},
 		seen: map[ledger.Device]time.Time{}, met: map[ledger.Device]time.Time{}, flight: map[string]bool{}, retry: map[string]backoff{},
 		roster: lanes.Fold(cfg.Fleet, nil), twice: map[ledger.Device]time.Time{}, skewed: map[ledger.Device]time.Time{},
+		links: map[ledger.TID]*link{}, control: map[ledger.TID][]*ledger.Record{},
 	}
+	c.gather()
 	for _, slug := range cfg.Slugs {
 		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
 	}
@@ -125,14 +138,11 @@ func (c *Core) Restore(values map[string][]byte, heard []Heard, now time.Time) {
 	for key, value := range values {
 		c.restoreValue(key, value)
 	}
-	for _, h := range heard {
-		if h.Family == ledger.Roster {
-			c.hear(h)
-		}
-	}
-	for _, h := range heard {
-		if h.Family == ledger.Conversation {
-			c.hear(h)
+	for _, f := range []ledger.Family{ledger.Roster, ledger.Lane, ledger.Conversation} {
+		for _, h := range heard {
+			if h.Family == f {
+				c.hear(h)
+			}
 		}
 	}
 	for _, t := range c.threads {
@@ -154,6 +164,8 @@ func (c *Core) restoreValue(key string, value []byte) {
 	switch {
 	case key == dayKey:
 		json.Unmarshal(value, &c.day)
+	case key == teammatesKey:
+		json.Unmarshal(value, &c.teammates)
 	case strings.HasPrefix(key, localPrefix):
 		var tid ledger.TID
 		if tid.UnmarshalText([]byte(strings.TrimPrefix(key, localPrefix))) == nil {
@@ -239,7 +251,7 @@ func (c *Core) take(in Input, now time.Time) {
 		c.masterSynced(in, now)
 	case Peer:
 		c.meet(in.Device, now)
-		if in.Synced {
+		if in.Synced && c.roster.Member(in.Device) {
 			c.synced, c.quiet = now, time.Time{}
 		}
 	case Woke:
@@ -259,6 +271,12 @@ func (c *Core) take(in Input, now time.Time) {
 		}
 	case Routed:
 		c.cfg.Desk = in.On
+	case SignedIn:
+		c.account = in.Account
+	case Linked:
+		c.link(in.Fleet).linked = in.On
+	case Exceeded:
+		c.link(in.Fleet).excess = in.Excess
 	case Tick:
 		c.ran(in.Ran)
 	}
@@ -301,6 +319,7 @@ func (c *Core) space(in Space) {
 			t.dirty = true
 		}
 	}
+	c.effect(c.keepTeammates())
 	for _, slug := range c.cfg.Slugs {
 		r := c.repos[slug]
 		c.keepMaster(r)
@@ -333,27 +352,21 @@ func (c *Core) note(t *Conversation, level, who, kind, text string) {
 func (c *Core) hear(h Heard) {
 	switch h.Family {
 	case ledger.Roster:
-		if h.Ledger != c.cfg.Fleet {
-			return
-		}
-		c.roster = lanes.Fold(c.cfg.Fleet, h.Records)
-		for _, tid := range c.order() {
-			t := c.threads[tid]
-			if len(t.known) > 0 {
-				t.dirty = true
-			}
-		}
+		c.hearRoster(h)
+	case ledger.Lane:
+		c.hearLane(h)
 	case ledger.Conversation:
-		c.hearThread(h)
-	case ledger.FamilyUnknown, ledger.Lane, ledger.Work:
+		if !c.forgot[h.Ledger] {
+			c.hearThread(h)
+		}
+	case ledger.FamilyUnknown, ledger.Work:
 	}
 }
 
 func (c *Core) hearThread(h Heard) {
 	t := c.conversation(h.Ledger)
-	before := t.State.Phase
-	t.State = thread.Fold(h.Records, lanes.Rosters{c.roster})
-	t.State.Ledger = h.Ledger
+	t.records = h.Records
+	c.refold(t)
 	if slices.Contains(t.State.Forked, c.cfg.Device) && !t.Local.Renewed {
 		t.Local.Renewed = true
 		c.keep(t)
@@ -377,8 +390,16 @@ func (c *Core) hearThread(h Heard) {
 	c.recall(t, h.Records)
 	slices.SortStableFunc(fresh, func(a, b *ledger.Record) int { return int(int64(a.Lam) - int64(b.Lam)) })
 	for _, r := range fresh {
-		c.note(t, "say", c.roster.Name(r.Device), string(r.Kind), thread.Sentence(&t.State, r, names))
+		c.note(t, "say", c.who(r.Device), string(r.Kind), thread.Sentence(&t.State, r, names))
 	}
+}
+
+// refold computes a thread's state from its records and everybody's roster.
+func (c *Core) refold(t *Conversation) {
+	before, tid := t.State.Phase, t.State.Ledger
+	t.State = thread.Fold(t.records, c.rosters)
+	t.State.Ledger = tid
+	t.rivals = c.rivals(t)
 	if t.State.Phase != before && t.State.Phase >= thread.Final {
 		for _, r := range c.repos {
 			r.masterDue = true
@@ -422,7 +443,7 @@ func (c *Core) acting(now time.Time) (ledger.ID, bool) {
 	const day = 24 * time.Hour
 	heard := false
 	for d, at := range c.seen {
-		heard = heard || d != c.cfg.Device && now.Sub(at) < day
+		heard = heard || d != c.cfg.Device && c.roster.Member(d) && now.Sub(at) < day
 	}
 	return claim.ID, !heard || now.Sub(c.synced) < day
 }
@@ -439,6 +460,7 @@ func (c *Core) Next(now time.Time) time.Time {
 	for _, t := range c.threads {
 		sooner(t.Next)
 	}
+	sooner(c.nextNote(now))
 	for _, b := range c.retry {
 		sooner(b.until)
 	}

@@ -73,6 +73,7 @@ type Trial struct {
 	Tip       ledger.OID
 	MergeBase ledger.OID
 	Author    uint64 // GitHub user id
+	Teammate  bool   // the author is not the account signed in here, but one of [Scan.Teammates]
 	Verdict   TrialVerdict
 	Reason    string // for VerdictPerson
 	Files     []ledger.File
@@ -206,6 +207,8 @@ type Scan struct {
 	Slug    string
 	Known   map[uint64]Verdict // by pull request: the last verdict
 	Running []uint64           // pull requests whose conversation runs: they are skipped (P16)
+
+	Teammates []uint64 // GitHub user ids whose pull requests are looked at beside the own account's (P12)
 }
 
 // SyncMaster brings a checkout to its base branch.

@@ -75,6 +75,7 @@ const (
 	masterPrefix  = "m/" // + slug: Master
 	seenPrefix    = "p/" // + device: when it was last heard of
 	dayKey        = "d"  // Day
+	teammatesKey  = "t"  // bool: teammates' pull requests start conversations too
 )
 
 // Day counts the agent turns of one day. A clock set back cannot refill it: the day only moves forward.

@@ -146,6 +146,7 @@ func (c *Core) written(in Written, now time.Time) {
 }
 
 func (c *Core) notAppended(in NotAppended, now time.Time) {
+	c.laneNotAppended(in, now)
 	if t := c.threads[in.Ledger]; t != nil {
 		t.emitting = false
 		c.note(t, "warn", c.roster.Name(c.cfg.Device), "ledger", in.Why)

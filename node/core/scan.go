@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"time"
@@ -30,7 +29,7 @@ func (c *Core) scan(r *repo, now time.Time) {
 	}
 	r.scanned, r.scanWanted = now, false
 	c.flight[key] = true
-	c.effect(Scan{Slug: r.Slug, Known: maps.Clone(r.verdicts), Running: c.running(r)})
+	c.effect(Scan{Slug: r.Slug, Known: maps.Clone(r.verdicts), Running: c.running(r), Teammates: c.authors(r)})
 }
 
 // running lists the pull requests whose conversation runs.
@@ -65,11 +64,11 @@ func (c *Core) open(r *repo, in *Trial, now time.Time) {
 		return
 	}
 	var episode uint64
-	for c.threads[r.threadID(in.Pull, episode)] != nil && c.threads[r.threadID(in.Pull, episode)].State.Phase != thread.None {
+	for c.begun(r.threadID(in.Pull, episode)) {
 		episode++
 	}
-	parties, resp, auth := c.parties(in)
-	if len(parties) > ledger.PartiesMax {
+	parties, resp, auth, ok := c.parties(r, in)
+	if !ok || len(parties) > ledger.PartiesMax {
 		return
 	}
 	open := &ledger.Open{
@@ -88,13 +87,18 @@ func (c *Core) open(r *repo, in *Trial, now time.Time) {
 	c.effect(Append{Ledger: open.Key().Thread(), Content: open, Claim: claim})
 }
 
-// parties are the computers of the fleet. The responsible side is the computer that made the pull
-// request's head; where none is known the main computer is.
-func (c *Core) parties(in *Trial) (parties []ledger.Party, resp uint64, auth *uint64) {
+// parties are the computers of the fleet, and for a teammate's pull request their lane, which is the responsible
+// side (P14). For an own one that is the computer that made the pull request's head; where none is known the main
+// computer is. Without ok nothing may be opened: the teammate is to be left alone (P13).
+func (c *Core) parties(r *repo, in *Trial) (parties []ledger.Party, resp uint64, auth *uint64, ok bool) {
 	for _, d := range c.roster.Devices() {
 		parties = append(parties, ledger.DeviceParty(d))
 	}
-	slices.SortFunc(parties, func(a, b ledger.Party) int { return bytes.Compare(a[:], b[:]) })
+	if in.Teammate {
+		fleet, ok := c.teammate(r, in.Author)
+		parties = append(parties, ledger.LaneParty(fleet)) // a lane is after every computer
+		return parties, uint64(len(parties) - 1), nil, ok
+	}
 	for i, p := range parties {
 		d, _ := p.Device()
 		if slices.Contains(in.Made, d) && auth == nil {
@@ -105,7 +109,7 @@ func (c *Core) parties(in *Trial) (parties []ledger.Party, resp uint64, auth *ui
 			resp = uint64(i)
 		}
 	}
-	return parties, resp, auth
+	return parties, resp, auth, true
 }
 
 func (c *Core) scanned(in Scanned, now time.Time) {

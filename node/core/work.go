@@ -18,6 +18,7 @@ func (c *Core) reconcile(now time.Time) {
 	if c.low {
 		return
 	}
+	c.tendLanes(now)
 	for _, slug := range c.cfg.Slugs {
 		c.tend(c.repos[slug], now)
 	}
@@ -33,6 +34,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	c.judgeTimers(t, now)
 	e := thread.Step(&t.State, self, c.facts(t, self, now), c.cfg.Timers, now)
 	t.Say, t.Waits, t.Cards, t.Next, t.hold = e.Say, e.Waits, e.Cards, e.Next, e.Hold
+	t.notice(e.Notices, now)
 	if c.low {
 		return
 	}
@@ -46,6 +48,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	for _, a := range e.Do {
 		c.start(t, a, now)
 	}
+	c.confirmRivals(t, self, now)
 	c.look(t, self, now)
 }
 
@@ -83,8 +86,8 @@ func (c *Core) self(t *Conversation, now time.Time) thread.Self {
 		Device: c.cfg.Device, Fleet: c.cfg.Fleet, Claim: claim, Party: -1, Desk: c.cfg.Desk,
 		Main: main && t.State.Open.Fleet == c.cfg.Fleet, Names: c.names(&t.State),
 	}
-	self.Role, _ = c.roster.Main()
-	if i, ok := t.State.Party(c.cfg.Device, lanes.Rosters{c.roster}); ok && c.roster.Member(c.cfg.Device) {
+	self.Role, _ = c.opener(t).Main()
+	if i, ok := t.State.Party(c.cfg.Device, c.rosters); ok && c.roster.Member(c.cfg.Device) {
 		self.Party = i
 	}
 	return self
@@ -101,22 +104,37 @@ func (c *Core) facts(t *Conversation, self thread.Self, now time.Time) thread.Fa
 		PushAct: l.Push.act(t.State.Round), MergeAct: l.Land.act(t.State.Round), RespSeen: c.started, Presses: t.presses(),
 		Answered: l.Decided, Named: l.Named,
 	}
-	if role, claim := c.roster.Main(); role == lanes.RoleMain {
+	if role, claim := c.opener(t).Main(); role == lanes.RoleMain {
 		f.MainSeen = c.lastSeen(claim.Device, now)
 	}
 	for _, party := range t.State.Open.Parties {
-		d, _ := party.Device() // a lane's computers are not followed one by one
-		f.Seen = append(f.Seen, c.seen[d])
+		f.Seen = append(f.Seen, c.partySeen(party))
 	}
 	if self.Party >= 0 {
 		if st := t.State.Statements[self.Party]; st.Device == c.cfg.Device && st.At > 0 {
 			f.Stated = time.UnixMilli(int64(st.At))
 		}
 	}
-	if d, ok := t.State.Open.Parties[t.State.Responsible].Device(); ok && c.seen[d].After(f.RespSeen) {
-		f.RespSeen = c.seen[d]
+	if at := c.partySeen(t.State.Open.Parties[t.State.Responsible]); at.After(f.RespSeen) {
+		f.RespSeen = at
 	}
 	return f
+}
+
+// partySeen is when a party was last heard of. A lane is heard of whichever of its computers is.
+func (c *Core) partySeen(p ledger.Party) (last time.Time) {
+	if d, own := p.Device(); own {
+		return c.seen[d]
+	}
+	fleet, _ := p.Fleet()
+	if l := c.links[fleet]; l != nil {
+		for _, m := range l.peer.Members {
+			if at := c.seen[m.Device]; at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last
 }
 
 // lastSeen is when a computer was last heard of; before a start, or a sleep, nobody could be.
@@ -221,7 +239,7 @@ func (c *Core) start(t *Conversation, a thread.Action, now time.Time) {
 		c.note(t, "do", c.roster.Name(c.cfg.Device), "woken", fmt.Sprintf("wakes its desk to %s (turn %d of %d)", purpose(a), do.Turn, do.Allow))
 	case thread.Write:
 		// Nothing reaches GitHub while it is unclear who the main computer is (S15, case 18).
-		if role, _ := c.roster.Main(); role != lanes.RoleMain || !c.consume(t, a.Binds, now) {
+		if role, _ := c.opener(t).Main(); role != lanes.RoleMain || !c.consume(t, a.Binds, now) {
 			return
 		}
 	case thread.Tell:

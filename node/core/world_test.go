@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 )
 
@@ -21,6 +22,9 @@ type world struct {
 	now    time.Time
 	people []*computer
 	fleet  ledger.TID
+	lanes  []ledger.TID // ledgers of lanes
+	pick   []uint64     // what a decision picks
+	wrote  uint64       // whose account the pull request is
 	github struct {
 		head, tip, merge ledger.OID
 		clean, merged    bool
@@ -47,6 +51,8 @@ type computer struct {
 	files   map[string]ledger.OID // path to the working file's blob
 	own     string                // path with unpublished work
 	author  bool
+	fleet   ledger.TID
+	user    uint64 // the account that its gh is signed in as
 	inputs  []Input
 }
 
@@ -64,14 +70,14 @@ var paths = []string{"a.go", "b.go"}
 const slug = "acme/shop"
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), dieAt: -1}
+	w := &world{t: t, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), dieAt: -1, wrote: 1}
 	w.github.head, w.github.tip = blob("head"), blob("tip")
 	for i, name := range []string{"desktop", "laptop", "tablet"} {
 		seed := sha256.Sum256([]byte{byte(i)})
 		w.people = append(w.people, &computer{
 			name: name, key: ed25519.NewKeyFromSeed(seed[:]), inc: ledger.Incarnation{byte(i)},
 			values: map[string][]byte{}, ledgers: map[ledger.TID][]*ledger.Record{}, heads: map[ledger.TID]ledger.Head{},
-			files: map[string]ledger.OID{"a.go": blob("a.go master"), "b.go": blob("b.go master")}, author: i == 1,
+			files: map[string]ledger.OID{"a.go": blob("a.go master"), "b.go": blob("b.go master")}, author: i == 1, user: 1,
 		})
 	}
 	w.people[2].own, w.people[2].files["a.go"] = "a.go", blob("mine")
@@ -86,6 +92,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) found() {
 	main := w.people[0]
 	w.fleet = ledger.FleetID(main.device(), [16]byte{1})
+	for _, c := range w.people {
+		c.fleet = w.fleet
+	}
 	w.write(main, Append{Ledger: w.fleet, Content: &ledger.Genesis{Nonce: [16]byte{1}}})
 	for _, c := range w.people[1:] {
 		add := &ledger.Add{Device: c.device()}
@@ -104,7 +113,7 @@ func (w *world) boot(c *computer) {
 	c.inc[7] = c.lives
 	c.heads = map[ledger.TID]ledger.Head{}
 	c.inputs = nil
-	c.core = New(Config{Device: c.device(), Fleet: w.fleet, Slugs: []string{slug}, Desk: true, Timers: thread.Contract(), Every: Ordinary()})
+	c.core = New(Config{Device: c.device(), Fleet: c.fleet, Slugs: []string{slug}, Desk: true, Timers: thread.Contract(), Every: Ordinary()})
 	var heard []Heard
 	for tid, records := range c.ledgers {
 		heard = append(heard, w.heard(tid, records))
@@ -112,8 +121,9 @@ func (w *world) boot(c *computer) {
 	slices.SortFunc(heard, func(a, b Heard) int { return bytes.Compare(a.Ledger[:], b.Ledger[:]) })
 	c.core.Restore(c.values, heard, w.now)
 	w.give(c, Repository{Slug: slug, Host: "github.com", ID: 7, Base: "master"})
+	w.give(c, SignedIn{lanes.Account{Host: "github.com", User: c.user, Login: "user"}})
 	for _, other := range w.people {
-		if other != c {
+		if other != c && other.fleet == c.fleet {
 			w.give(c, Peer{Device: other.device(), Synced: true})
 		}
 	}
@@ -121,8 +131,11 @@ func (w *world) boot(c *computer) {
 
 func (w *world) heard(tid ledger.TID, records []*ledger.Record) Heard {
 	f := ledger.Conversation
-	if tid == w.fleet {
+	switch {
+	case slices.ContainsFunc(w.people, func(c *computer) bool { return c.fleet == tid }):
 		f = ledger.Roster
+	case slices.Contains(w.lanes, tid):
+		f = ledger.Lane
 	}
 	return Heard{Ledger: tid, Family: f, Records: slices.Clone(records)}
 }
@@ -150,6 +163,9 @@ func (w *world) write(c *computer, a Append) {
 	c.heads[a.Ledger] = head.After(r)
 	w.log = append(w.log, fmt.Sprintf("%s says %s", c.name, r.Kind))
 	for _, other := range w.people {
+		if other.fleet != c.fleet {
+			continue // what crosses a lane crosses in [teams.cross]
+		}
 		other.ledgers[a.Ledger] = append(other.ledgers[a.Ledger], r)
 		if other.core != nil {
 			w.give(other, w.heard(a.Ledger, other.ledgers[a.Ledger]))
@@ -269,10 +285,13 @@ func (w *world) one(c *computer, e Effect) {
 }
 
 func (w *world) scan(c *computer, e Scan) {
-	if !w.github.merged && !slices.Contains(e.Running, 42) {
+	if !w.github.merged && !slices.Contains(e.Running, 42) && (w.wrote == c.user || slices.Contains(e.Teammates, w.wrote)) {
 		trial := &Trial{
 			Repo: Repository{Slug: slug, Host: "github.com", ID: 7, Base: "master"}, Pull: 42, Head: w.github.head, Tip: w.github.tip,
-			MergeBase: blob("fork"), Author: 1, Verdict: VerdictConversation, Made: []ledger.Device{w.people[1].device()},
+			MergeBase: blob("fork"), Author: w.wrote, Teammate: w.wrote != c.user, Verdict: VerdictConversation,
+		}
+		if !trial.Teammate {
+			trial.Made = []ledger.Device{w.people[1].device()}
 		}
 		for _, p := range paths {
 			trial.Files = append(trial.Files, ledger.File{
@@ -290,6 +309,9 @@ func (w *world) look(c *computer, s *thread.State) thread.Look {
 	l := thread.Look{
 		At: w.now, For: s.Head(), Tip: g.tip, Open: thread.Yes, Author: c.author, OnBase: !c.author, HeadBase: g.tip, HeadClean: thread.No,
 		Pull: thread.Pull{Known: true, Open: !g.merged, Merged: g.merged, MergeCommit: g.merge, Head: g.head, HeadRef: "refunds", Base: "master"},
+	}
+	if l.Account = thread.No; c.user == s.Open.Author {
+		l.Account = thread.Yes
 	}
 	if g.clean {
 		l.HeadClean = thread.Yes
@@ -330,7 +352,7 @@ func (w *world) do(c *computer, e Do) {
 		w.give(c, Replaced{Thread: e.Thread, File: a.File, Took: took})
 	case thread.Wake:
 		turn := thread.Turn{For: a.For, Round: e.State.Round, Head: a.Head, Tip: a.Tip}
-		if !a.Decide {
+		if turn.Pick = w.pick; !a.Decide {
 			turn.Commit, turn.Tests = blob("result"), ledger.TestsPassed
 		}
 		w.give(c, Turned{Thread: e.Thread, Decide: a.Decide, Turn: turn})

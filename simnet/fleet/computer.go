@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/parley-mesh/parley/node"
@@ -62,14 +61,6 @@ func (c *Computer) Close() {
 		t.Errorf("stop %s: %v", c.Name, err)
 	}
 	c.client = nil
-	letGo()
-}
-
-// letGo waits until no process is being started: in the moment before it runs its program, it still holds what
-// this one has closed, the lock of a ledger too.
-func letGo() {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
 }
 
 // Unplug lets nothing through to or from the computer: neither the others nor GitHub are there for it.
@@ -136,9 +127,7 @@ func (c *Computer) admit(other *Computer) error {
 	if err != nil {
 		cancel()
 	}
-	err = errors.Join(err, <-joined)
-	letGo()
-	return err
+	return errors.Join(err, <-joined)
 }
 
 // Approve presses every approval that waits at this computer, as its person.

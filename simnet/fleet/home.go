@@ -20,7 +20,7 @@ func (s *Scene) config(name string) node.Config {
 	c := node.Default()
 	c.Name, c.Demo = name, true
 	c.GitHub = node.GitHubConfig{Host: "github.localhost", Addr: addr, Proxy: "http://" + addr, TokenFile: filepath.Join(s.dir, "token")}
-	c.Desk.Argv, c.Desk.Env = []string{s.program, "{task}"}, []string{deskVariable + "=1"}
+	c.Desk.Argv, c.Desk.Env = []string{s.program, "{task}"}, []string{deskVariable + "=" + s.gaveUp()}
 	c.Repositories = []node.RepositoryConfig{{Slug: slug, Checkout: s.checkout(name)}}
 	return c
 }

@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +15,18 @@ import (
 	"github.com/parley-mesh/parley/simnet/github"
 )
 
-// deskVariable marks the process that is a desk and no test.
+// deskVariable marks the process that is a desk and no test. Its value names a file: while that is there, every
+// desk gives up.
 const deskVariable = "PARLEY_FLEET_DESK"
 
 // Main runs the tests of a package that plays scenes: the test program itself is the desk of every computer.
 func Main(m *testing.M) {
-	if os.Getenv(deskVariable) != "" {
-		os.Exit(desk.Main(os.Args[1:]))
+	if file := os.Getenv(deskVariable); file != "" {
+		args := os.Args[1:]
+		if _, err := os.Stat(file); err == nil {
+			args = append([]string{"--give-up"}, args...)
+		}
+		os.Exit(desk.Main(args))
 	}
 	os.Exit(m.Run())
 }
@@ -94,6 +101,20 @@ func (s *Scene) Clone(name string) string {
 	}
 	return dir
 }
+
+// Discourage lets every desk give up from now on, or lets them work again.
+func (s *Scene) Discourage(on bool) {
+	s.t.Helper()
+	err := os.Remove(s.gaveUp())
+	if on {
+		err = os.WriteFile(s.gaveUp(), nil, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *Scene) gaveUp() string { return filepath.Join(s.dir, "desks give up") }
 
 // elsewhere is a checkout on a computer that is in no fleet.
 const elsewhere = "elsewhere"

@@ -66,6 +66,7 @@ func (p *pipe) put(b []byte) {
 	p.queue = append(p.queue, chunk{time.Now().Add(p.n.latency), append([]byte(nil), b...)})
 	p.size += len(b)
 	p.n.carried += int64(len(b))
+	p.n.count(p.from.local.Addr(), p.from.remote.Addr(), Traffic{Bytes: int64(len(b))})
 	p.look()
 }
 

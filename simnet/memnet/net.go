@@ -41,14 +41,34 @@ type Net struct {
 	unplugged map[netip.Addr]bool
 	parted    map[[2]netip.Addr]bool
 	carried   int64
+	between   map[[2]netip.Addr]Traffic // from the first to the second
+}
+
+// Traffic is what one host did towards another.
+type Traffic struct {
+	Dials int   // connections that it began
+	Bytes int64 // that it handed to the network, those of the handshakes included
 }
 
 // New is a network on which everything takes latency, one way.
 func New(latency time.Duration) *Net {
 	return &Net{
 		latency: latency, listeners: map[netip.AddrPort]*listener{}, conns: map[*conn]bool{},
-		unplugged: map[netip.Addr]bool{}, parted: map[[2]netip.Addr]bool{},
+		unplugged: map[netip.Addr]bool{}, parted: map[[2]netip.Addr]bool{}, between: map[[2]netip.Addr]Traffic{},
 	}
+}
+
+// From is what one host did towards another so far.
+func (n *Net) From(a, b netip.Addr) Traffic {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.between[[2]netip.Addr{a, b}]
+}
+
+// count adds to what one host did towards another. The caller holds the lock.
+func (n *Net) count(a, b netip.Addr, more Traffic) {
+	t := n.between[[2]netip.Addr{a, b}]
+	n.between[[2]netip.Addr{a, b}] = Traffic{Dials: t.Dials + more.Dials, Bytes: t.Bytes + more.Bytes}
 }
 
 // Unplug lets nothing through to or from a host: a closed lid, a lost radio.
@@ -124,6 +144,7 @@ func (n *Net) dial(ctx context.Context, from netip.Addr, to netip.AddrPort) (*co
 		return nil, ctx.Err()
 	}
 	n.mu.Lock()
+	n.count(from, to.Addr(), Traffic{Dials: 1})
 	if n.cut(from, to.Addr()) {
 		n.mu.Unlock()
 		<-ctx.Done()

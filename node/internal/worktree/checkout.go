@@ -210,8 +210,8 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 		return nil, err
 	}
 	release = func() {
-		// Closing gives the lock back; nothing was written that a failed close could lose.
-		_ = lock.Close()
+		// Nothing was written that a failed close could lose.
+		_ = errors.Join(unlockFile(lock), lock.Close())
 		c.mu.Unlock()
 	}
 	if err := errors.Join(c.healIndexLock(ctx), c.healReplacements(ctx), c.healOperations(ctx)); err != nil {

@@ -26,6 +26,10 @@ func lockFile(f *os.File) error {
 	return nil
 }
 
+// unlockFile gives the lock of f back at once. Closing f would leave it with a child that is being started, which
+// has f open too until it runs its program.
+func unlockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 // renameError tells apart what the callers of exchange and moveNew act upon.
 func renameError(op string, err error) error {
 	switch {

@@ -1,0 +1,86 @@
+package lanes
+
+import (
+	"slices"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// Grant is the leave to send something to one other developer's computers (rule L1). Only [Lane.Grant] makes
+// one that grants anything; the zero value grants nothing. Whatever dials, accepts, asks or sends takes one.
+type Grant struct {
+	given    bool
+	own      ledger.TID
+	peer     ledger.TID
+	mutual   bool
+	repos    []uint64 // that both ends listed, ascending
+	rosters  Rosters
+	computer []ledger.Device
+}
+
+// Grant is the leave to send through the lane: a person paired the fleets and has it switched on at this end.
+func (l Lane) Grant() (Grant, bool) {
+	if !l.Bound || !l.Ours.On {
+		return Grant{}, false
+	}
+	g := Grant{given: true, own: l.Own, peer: l.Peer, rosters: Rosters{l.own, l.peer}, computer: l.peer.Devices()}
+	if g.mutual = l.Theirs.On; g.mutual {
+		for _, id := range l.Ours.Repositories {
+			if _, both := slices.BinarySearch(l.Theirs.Repositories, id); both {
+				g.repos = append(g.repos, id)
+			}
+		}
+	}
+	return g, true
+}
+
+// Given reports whether this grants anything at all.
+func (g Grant) Given() bool { return g.given }
+
+// Peer is the other developer's fleet.
+func (g Grant) Peer() ledger.TID { return g.peer }
+
+// Own is this developer's fleet.
+func (g Grant) Own() ledger.TID { return g.own }
+
+// Ledger is the lane's own ledger.
+func (g Grant) Ledger() ledger.TID { return ledger.LaneID(g.own, g.peer) }
+
+// To reports whether a computer is one that the grant is about: a present one of the other fleet.
+func (g Grant) To(d ledger.Device) bool { return g.given && slices.Contains(g.computer, d) }
+
+// Computers lists the other fleet's present computers, ascending.
+func (g Grant) Computers() []ledger.Device { return slices.Clone(g.computer) }
+
+// Mutual reports whether the lane is on at both ends. Until it is, only the lane's own ledger and the visible
+// roster may be sent.
+func (g Grant) Mutual() bool { return g.given && g.mutual }
+
+// Covers reports whether conversations about a repository may cross: the lane is on at both ends for it.
+func (g Grant) Covers(repository uint64) bool {
+	_, found := slices.BinarySearch(g.repos, repository)
+	return g.Mutual() && found
+}
+
+// Carries reports whether the lane carries what a computer said: one that is or was of either fleet. What a third
+// developer says in the same conversation stays with the lane that it came by.
+func (g Grant) Carries(d ledger.Device) bool {
+	_, known := g.rosters.Of(d)
+	return g.given && known
+}
+
+// MaySee reports whether the other developer may see a conversation, given its records or only its opens: an
+// open that counts, about a repository of the lane, names their fleet as a party or was made by it.
+func (g Grant) MaySee(records []*ledger.Record) bool {
+	return slices.ContainsFunc(records, func(r *ledger.Record) bool {
+		open, is := r.Content.(*ledger.Open)
+		if !is || !g.Covers(open.Repo) {
+			return false
+		}
+		fleet, known := g.rosters.Of(r.Device)
+		if _, claimed := fleet.Term(r.Claim, r.Device); !known || !claimed || fleet.Fleet != open.Fleet || !fleet.Counts(r) {
+			return false
+		}
+		return open.Fleet == g.peer || slices.Contains(open.Parties, ledger.LaneParty(g.peer))
+	})
+}

@@ -1,0 +1,328 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/autonatv2"
+	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
+	ma "github.com/multiformats/go-multiaddr"
+	"github.com/multiformats/go-multistream"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// agentPrefix stands before the version in what libp2p tells of this program.
+const agentPrefix = "parley/"
+
+const (
+	settle    = 2 * time.Second  // addresses change in bursts
+	parting   = 10 * time.Second // a relayed connection stays so long beside a direct one
+	visitorIn = 15 * time.Second // how long somebody who dials back may stay
+)
+
+// punchAfter is when hole punching is tried again over a connection that is still relayed; the last is
+// repeated. libp2p tries once, when the connection is made, and a moment too early if the other side does not
+// know its own address yet.
+var punchAfter = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// reachOut starts what the configuration asks for beyond known addresses.
+func (m *Mesh) reachOut() error {
+	r := m.c.Reach
+	if r.LAN {
+		m.startLAN()
+	}
+	if !r.Circuits {
+		return nil
+	}
+	m.gate.probing = m.asksToBeDialled
+	var err error
+	if m.emitter, err = m.host.EventBus().Emitter(new(event.EvtAutoRelayAddrsUpdated)); err != nil {
+		return err
+	}
+	if r.Carry {
+		if err := m.carry(); err != nil {
+			return err
+		}
+	}
+	sub, err := m.host.EventBus().Subscribe([]any{new(event.EvtLocalAddressesUpdated), new(event.EvtPeerIdentificationCompleted)})
+	if err != nil {
+		return err
+	}
+	m.work.Go(func() { m.watchAddrs(sub) })
+	for _, text := range r.Relays {
+		info, err := parseRelay(text)
+		if err != nil {
+			return err
+		}
+		m.learnRelays(info)
+	}
+	m.work.Go(m.keepReserving)
+	return nil
+}
+
+// withdraw ends what reachOut started, but for the goroutines.
+func (m *Mesh) withdraw() error {
+	var errs []error
+	m.mu.Lock()
+	lan := m.lan
+	m.lan = nil
+	m.mu.Unlock()
+	if lan != nil {
+		errs = append(errs, lan.Close())
+	}
+	if m.carrier != nil {
+		errs = append(errs, m.carrier.Close())
+	}
+	if m.emitter != nil {
+		errs = append(errs, m.emitter.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// withCircuits are this computer's addresses with those over relays, which libp2p alone would leave out as
+// soon as it has a public one.
+func (m *Mesh) withCircuits(addrs []ma.Multiaddr) []ma.Multiaddr {
+	return ma.Unique(append(slices.Clone(addrs), m.circuits()...))
+}
+
+// watchAddrs notes where others see this computer, and tells the members when it listens elsewhere.
+func (m *Mesh) watchAddrs(sub event.Subscription) {
+	defer sub.Close()
+	timer := time.NewTimer(0)
+	<-timer.C
+	for {
+		select {
+		case e, ok := <-sub.Out():
+			if !ok {
+				return
+			}
+			switch e := e.(type) {
+			case event.EvtPeerIdentificationCompleted:
+				m.seenBy(e)
+			case event.EvtLocalAddressesUpdated:
+				timer.Reset(settle)
+			}
+		case <-timer.C:
+			m.moved()
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// seenMax bounds the others whose sight of this computer is remembered.
+const seenMax = 64
+
+// seenBy notes where a connection of ours comes from in the eyes of a peer.
+func (m *Mesh) seenBy(e event.EvtPeerIdentificationCompleted) {
+	if e.ObservedAddr == nil || circuit(e.Conn.RemoteMultiaddr()) || !m.gate.member(e.Peer) && !m.gate.relay(e.Peer) {
+		return
+	}
+	m.mu.Lock()
+	if _, known := m.seen[e.Peer]; known || len(m.seen) < seenMax {
+		m.seen[e.Peer] = e.ObservedAddr
+	}
+	m.mu.Unlock()
+	if d, ok := deviceOf(e.Peer); ok && m.gate.member(e.Peer) {
+		m.tellMoved(d, e.ListenAddrs)
+	}
+}
+
+// tellMoved remembers where a connected member listens now.
+func (m *Mesh) tellMoved(d ledger.Device, addrs []ma.Multiaddr) {
+	if len(addrs) == 0 {
+		return
+	}
+	m.mu.Lock()
+	up := m.up[d]
+	m.addrs[d] = slices.Clone(addrs)
+	m.mu.Unlock()
+	m.learnFrom(addrs)
+	if up {
+		m.tell(Event{Kind: PeerMoved, Device: d, Addrs: textsOf(addrs)})
+	}
+}
+
+// learnFrom takes the relays that a member is reached by as relays for this computer too: that is how one
+// that is set on one computer comes to all.
+func (m *Mesh) learnFrom(addrs []ma.Multiaddr) {
+	if !m.c.Reach.Circuits {
+		return
+	}
+	for _, a := range addrs {
+		if info, ok := relayIn(a); ok {
+			m.learnRelays(info)
+		}
+	}
+}
+
+// moved is called when this computer's own addresses have changed.
+func (m *Mesh) moved() {
+	if m.c.Reach.LAN {
+		m.startLAN()
+	}
+	for _, s := range m.Peers() {
+		if s.Connected {
+			m.run(func() {
+				m.prove(s.Device)
+				m.askWhere(s.Device)
+			})
+		}
+	}
+	m.reserveNow()
+	m.dialNow()
+}
+
+// proofTime is how long a connection may take to show that it still works.
+const proofTime = 3 * time.Second
+
+// prove sends something over each connection to a member, and closes those by which nothing comes back. The
+// transport itself would notice after half a minute, nobody would look for another way before that, and gossip
+// would go on talking into the dead one.
+func (m *Mesh) prove(d ledger.Device) {
+	id, err := peerOf(d)
+	if err != nil {
+		return
+	}
+	var work sync.WaitGroup
+	for _, c := range m.host.Network().ConnsToPeer(id) {
+		work.Go(func() {
+			if err := m.proveOne(c); err != nil && m.ctx.Err() == nil {
+				_ = c.Close() // it is of no use
+				m.dialNow()
+			}
+		})
+	}
+	work.Wait()
+}
+
+func (m *Mesh) proveOne(c network.Conn) error {
+	ctx, cancel := context.WithTimeout(reachable(m.ctx), proofTime)
+	defer cancel()
+	s, err := c.NewStream(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
+	defer stop()
+	if err := s.SetProtocol(pingProtocol); err != nil {
+		return errors.Join(err, s.Reset())
+	}
+	if err := multistream.SelectProtoOrFail(pingProtocol, s); err != nil {
+		return errors.Join(err, s.Reset())
+	}
+	_, err = m.trip(s)
+	return errors.Join(err, s.CloseWrite(), s.CloseRead())
+}
+
+// proveAll does so with everybody: after a sleep, connections look open that the others gave up long ago.
+func (m *Mesh) proveAll() {
+	for _, s := range m.Peers() {
+		if s.Connected {
+			m.run(func() { m.prove(s.Device) })
+		}
+	}
+	m.reserveNow()
+}
+
+// asksToBeDialled reports whether a member was asked to dial back, and has not answered yet.
+func (m *Mesh) asksToBeDialled() bool {
+	for _, c := range m.host.Network().Conns() {
+		for _, s := range c.GetStreams() {
+			if s.Protocol() == autonatv2.DialProtocol && s.Stat().Direction == network.DirOutbound {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// visit lets somebody who dials back stay for a moment.
+func (m *Mesh) visit(conn network.Conn) {
+	_ = m.pause(visitorIn)
+	if !m.gate.member(conn.RemotePeer()) {
+		_ = conn.Close() // it may have gone
+	}
+}
+
+// straighten tries again and again to get past the relay, as the side that was called.
+func (m *Mesh) straighten(conn network.Conn) {
+	p := conn.RemotePeer()
+	for i := 0; ; i++ {
+		if m.pause(punchAfter[min(i, len(punchAfter)-1)]) != nil || conn.IsClosed() || m.straight(p) {
+			return
+		}
+		if m.punchReady() {
+			if err := m.hands.punch.DirectConnect(p); err != nil {
+				m.c.Logger.Debug("hole punching", "peer", p.String(), "error", err)
+			}
+		}
+	}
+}
+
+// punchReady reports whether this computer knows an address of its own that others could try.
+func (m *Mesh) punchReady() bool {
+	return m.hands.punch != nil && slices.Contains(m.host.Mux().Protocols(), holepunch.Protocol)
+}
+
+// straight reports whether a connection without a relay is there.
+func (m *Mesh) straight(p peer.ID) bool {
+	c := best(m.host.Network().ConnsToPeer(p))
+	return c != nil && !circuit(c.RemoteMultiaddr())
+}
+
+// part closes relayed connections once a direct one is there, but none over which an exchange runs.
+func (m *Mesh) part(p peer.ID) {
+	for m.pause(parting) == nil && m.straight(p) {
+		left := 0
+		for _, c := range m.host.Network().ConnsToPeer(p) {
+			if !circuit(c.RemoteMultiaddr()) {
+				continue
+			}
+			if slices.ContainsFunc(c.GetStreams(), func(s network.Stream) bool { return s.Protocol() == syncProtocol }) {
+				left++
+				continue
+			}
+			_ = c.Close() // it may have gone
+		}
+		if left == 0 {
+			return
+		}
+	}
+}
+
+// punchPatience is how long a dial over a relay waits for this computer to know its own address, so that the
+// first try at hole punching can succeed.
+const punchPatience = 4 * time.Second
+
+// awaitPunch waits for that, soon after the start.
+func (m *Mesh) awaitPunch(ctx context.Context, addrs []ma.Multiaddr) {
+	if m.hands.punch == nil || !slices.ContainsFunc(addrs, circuit) {
+		return
+	}
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for time.Since(m.began) < punchPatience && !m.punchReady() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func textsOf(addrs []ma.Multiaddr) []string {
+	var out []string
+	for _, a := range addrs {
+		out = append(out, a.String())
+	}
+	slices.Sort(out)
+	return out
+}

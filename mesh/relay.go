@@ -1,0 +1,263 @@
+package mesh
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	relayv2 "github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// RelayConfig is what a relay without a fleet is started with.
+type RelayConfig struct {
+	Identity Identity
+	Listen   []string // multiaddresses; /tls/ws has a certificate made that nobody checks
+	// For are the computers for which it stands. Each of them may name more of its own fleet, which may come
+	// as long as it names them.
+	For []ledger.Device
+	// Announce are addresses under which it is reached from elsewhere, where its own are not those.
+	Announce []string
+	Version  string
+	Logger   *slog.Logger
+}
+
+// Relay carries the connections of some fleets' computers and can read nothing of what it carries. It holds
+// no ledger and no roster, and forgets at its end who was named.
+type Relay struct {
+	host    host.Host
+	gate    *gate
+	service *relayv2.Relay
+	refused Counters
+	echo    []*net.UDPConn
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu     sync.Mutex
+	named  map[peer.ID][]peer.ID // by whom
+	circle map[peer.ID][]peer.ID // who stands for each that may come
+}
+
+// RelayView is how a relay is doing.
+type RelayView struct {
+	Addrs     []string // to be set on the computers, /p2p/ID included
+	May       int      // computers that may come
+	Connected int
+	Refused   []Refused // by reason, since it started
+}
+
+// StartRelay listens and carries.
+func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
+	if len(c.For) == 0 {
+		return nil, errors.New("relay: want at least one computer to stand for")
+	}
+	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}}
+	r.gate.refused = &r.refused
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	for _, d := range c.For {
+		p, err := peerOf(d)
+		if err != nil {
+			return nil, fmt.Errorf("relay: %s: %w", d, err)
+		}
+		r.named[p] = nil
+	}
+	r.regroup()
+	if err := r.open(c); err != nil {
+		r.cancel()
+		return nil, err
+	}
+	return r, nil
+}
+
+// open makes the host and everything on it.
+func (r *Relay) open(c RelayConfig) error {
+	limits, err := bounded(&r.refused)
+	if err != nil {
+		return err
+	}
+	certificate, err := anyCertificate()
+	if err != nil {
+		return fmt.Errorf("relay: %w", err)
+	}
+	announce, err := multiaddrs(c.Announce)
+	if err != nil {
+		return fmt.Errorf("relay: announce: %w", err)
+	}
+	r.host, err = newHost(c.Identity, c.Listen, r.gate,
+		libp2p.Transport(libp2pquic.NewTransport), libp2p.Transport(tcp.NewTCPTransport),
+		libp2p.Transport(websocket.New, websocket.WithTLSConfig(&tls.Config{Certificates: []tls.Certificate{certificate}})),
+		libp2p.DisableRelay(), libp2p.EnableAutoNATv2(), libp2p.ForceReachabilityPublic(), libp2p.ResourceManager(limits),
+		libp2p.UserAgent(agentPrefix+c.Version), libp2p.AddrsFactory(func(own []ma.Multiaddr) []ma.Multiaddr { return ma.Unique(append(slices.Clone(own), announce...)) }))
+	if err != nil {
+		return err
+	}
+	if r.service, err = relayService(r.host, circle{r}); err != nil {
+		return errors.Join(err, r.host.Close())
+	}
+	r.host.SetStreamHandler(relayProtocol, r.answer)
+	r.host.Network().Notify(&network.NotifyBundle{
+		ConnectedF: func(_ network.Network, conn network.Conn) { r.gate.connected(conn.RemotePeer(), true) },
+		DisconnectedF: func(n network.Network, conn network.Conn) {
+			r.gate.connected(conn.RemotePeer(), n.Connectedness(conn.RemotePeer()) == network.Connected)
+		},
+	})
+	r.startEcho()
+	return nil
+}
+
+// Close ends every connection.
+func (r *Relay) Close() error {
+	r.cancel()
+	errs := []error{r.service.Close(), r.host.Close()}
+	for _, c := range r.echo {
+		errs = append(errs, c.Close())
+	}
+	r.work.Wait()
+	return errors.Join(errs...)
+}
+
+// View tells how the relay is doing.
+func (r *Relay) View() RelayView {
+	v := RelayView{May: len(r.gate.members()), Connected: len(r.host.Network().Peers()), Refused: r.refused.All()}
+	tail := "/p2p/" + r.host.ID().String()
+	for _, a := range r.host.Addrs() {
+		v.Addrs = append(v.Addrs, a.String()+tail)
+	}
+	slices.Sort(v.Addrs)
+	return v
+}
+
+// regroup works out who may come and with whom. Whoever may no more is cut off.
+func (r *Relay) regroup() {
+	r.mu.Lock()
+	circles, may := map[peer.ID][]peer.ID{}, map[peer.ID]bool{}
+	for sponsor, named := range r.named {
+		for _, p := range append([]peer.ID{sponsor}, named...) {
+			circles[p], may[p] = append(circles[p], sponsor), true
+		}
+	}
+	r.circle = circles
+	r.mu.Unlock()
+	removed, _ := r.gate.set(may)
+	for _, p := range removed {
+		if r.host != nil {
+			_ = r.host.Network().ClosePeer(p) // it is refused from now on anyway
+		}
+	}
+}
+
+// answer hears whom a computer names, if this relay stands for it, and tells what it asked for.
+func (r *Relay) answer(s network.Stream) {
+	s = r.refused.watch(s)
+	p := s.Conn().RemotePeer()
+	err := func() error {
+		if !r.gate.member(p) {
+			return errPeer
+		}
+		if err := s.SetDeadline(time.Now().Add(relayTimeout)); err != nil {
+			return err
+		}
+		var ask relayAsk
+		if err := hearJSON(s, &ask); err != nil {
+			return err
+		}
+		r.name(p, ask.May)
+		word := relayWord{Version: 1, Now: time.Now().UnixMilli(), Seen: s.Conn().RemoteMultiaddr().String()}
+		for _, c := range r.echo {
+			word.Echo = append(word.Echo, c.LocalAddr().(*net.UDPAddr).Port)
+		}
+		return json.NewEncoder(s).Encode(word)
+	}()
+	if err != nil {
+		_ = s.Reset() // nothing more comes of it
+		return
+	}
+	_ = s.Close() // the answer is on its way
+}
+
+// name notes whom a computer names. Only those for whom the relay stands may.
+func (r *Relay) name(by peer.ID, keys []string) {
+	var named []peer.ID
+	for _, text := range keys[:min(len(keys), relayGuests)] {
+		var d ledger.Device
+		if d.UnmarshalText([]byte(text)) != nil {
+			continue
+		}
+		if p, err := peerOf(d); err == nil && p != by {
+			named = append(named, p)
+		}
+	}
+	r.mu.Lock()
+	_, stands := r.named[by]
+	if stands {
+		r.named[by] = named
+	}
+	r.mu.Unlock()
+	if stands {
+		r.regroup()
+	}
+}
+
+// circle lets those meet for whom somebody stands in common.
+type circle struct{ r *Relay }
+
+// AllowReserve reports whether a peer may be reached here.
+func (c circle) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return c.r.gate.member(p) }
+
+// AllowConnect reports whether one peer may reach another.
+func (c circle) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	return slices.ContainsFunc(c.r.circle[from], func(p peer.ID) bool { return slices.Contains(c.r.circle[to], p) })
+}
+
+// multiaddrs reads addresses.
+func multiaddrs(texts []string) ([]ma.Multiaddr, error) {
+	var out []ma.Multiaddr
+	for _, text := range texts {
+		a, err := ma.NewMultiaddr(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("%q: not a multiaddress", text)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// anyCertificate is a certificate for WebSocket over TLS. Nobody checks it: TLS is there for networks that let
+// nothing else pass, and noise inside of it proves the keys.
+func anyCertificate() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0), DNSNames: []string{"localhost"}}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}

@@ -1,0 +1,242 @@
+package mesh
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
+
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// startRelay starts a relay on loopback that stands for some computers.
+func startRelay(t *testing.T, stands ...ledger.Device) *Relay {
+	t.Helper()
+	r, err := StartRelay(t.Context(), RelayConfig{
+		Identity: NewIdentity([32]byte{99}), For: stands,
+		Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1", "/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/tcp/0/ws", "/ip4/127.0.0.1/tcp/0/tls/ws"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// by is the relay's address of one transport.
+func (r *Relay) by(t *testing.T, transport string) string {
+	t.Helper()
+	for _, a := range r.View().Addrs {
+		if strings.Contains(a, transport) && (transport != "/tcp/" || !strings.Contains(a, "/ws")) {
+			return a
+		}
+	}
+	t.Fatalf("the relay listens on no %s: %v", transport, r.View().Addrs)
+	return ""
+}
+
+// apart starts two computers that can meet at a relay alone, and waits until they have.
+func apart(t *testing.T, r *Relay, transport string) *crew {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	c := &crew{t: t, ctx: ctx, ids: []Identity{NewIdentity([32]byte{1}), NewIdentity([32]byte{2})}}
+	at := r.by(t, transport)
+	for i, id := range c.ids {
+		c.shelves = append(c.shelves, newShelf())
+		other := Peer{Device: c.ids[1-i].Device(), Addrs: []string{at + "/p2p-circuit"}}
+		m, err := Start(ctx, Config{
+			Identity: id, Fleet: fleet, Inc: ledger.Incarnation{byte(i + 1)}, Book: c.shelves[i], Peers: func() []Peer { return []Peer{other} },
+			Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Reach: Reach{Circuits: true, Relays: []string{at}}, SyncEvery: 2 * time.Second, Version: "v1.2.3",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		c.shelves[i].ask = m.Ask
+		c.meshes = append(c.meshes, m)
+		m.SetMembers(c.devices())
+	}
+	for _, m := range c.meshes {
+		c.await(m, PeerUp)
+	}
+	return c
+}
+
+func TestTwoComputersMeetAtARelayByEveryTransport(t *testing.T) {
+	for _, transport := range []string{"quic-v1", "/tls/ws", "/tcp/"} {
+		t.Run(strings.Trim(transport, "/"), func(t *testing.T) {
+			t.Parallel()
+			r := startRelay(t, NewIdentity([32]byte{1}).Device()) // the first names the second
+			c := apart(t, r, transport)
+
+			p := newPen(c.ids[0], ledger.TID{7})
+			rec := p.write(t)
+			if err := c.shelves[0].Receive(c.ctx, c.ids[0].Device(), ledger.Conversation, []*ledger.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.meshes[0].Publish(rec); err != nil {
+				t.Fatal(err)
+			}
+			c.shelves[1].wait(t, c.ctx, 1)
+
+			for i, m := range c.meshes {
+				trip, err := m.Ping(c.ctx, c.ids[1-i].Device())
+				if err != nil || trip.Peer.Path != PathRelayed || trip.Took <= 0 || trip.Skew > time.Second || trip.Skew < -time.Second || trip.Peer.Version != "v1.2.3" {
+					t.Errorf("computer %d: %+v, %v", i, trip, err)
+				}
+			}
+		})
+	}
+}
+
+func TestARelayCarriesNobodyForWhomNoneStands(t *testing.T) {
+	r := startRelay(t, NewIdentity([32]byte{1}).Device())
+	g := newGate()
+	g.all = true
+	stranger, err := newHost(NewIdentity([32]byte{66}), []string{"/ip4/127.0.0.1/tcp/0"}, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	at, err := parseRelay(r.by(t, "/tcp/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_ = stranger.Connect(t.Context(), at) // it may look as if it had worked for a moment
+	if _, err := client.Reserve(t.Context(), stranger, peer.AddrInfo{ID: at.ID}); err == nil {
+		t.Error("a stranger has a place")
+	}
+	within(t, func() bool { return r.host.Network().Connectedness(stranger.ID()) != network.Connected })
+	within(t, func() bool { return r.View().Refused[RefusedStranger].Times > 0 })
+}
+
+func TestWhoIsNoLongerNamedIsCutOffTheRelay(t *testing.T) { // case 51
+	r := startRelay(t, NewIdentity([32]byte{1}).Device())
+	c := apart(t, r, "quic-v1")
+	id, err := peerOf(c.ids[1].Device())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.gate.member(id) || r.host.Network().Connectedness(id) != network.Connected {
+		t.Fatal("it was never there")
+	}
+
+	c.meshes[0].SetMembers(c.devices()[:1])
+
+	c.await(c.meshes[1], PeerDown)
+	within(t, func() bool { return !r.gate.member(id) && r.host.Network().Connectedness(id) != network.Connected })
+}
+
+func TestTwoFleetsAtOneRelayDoNotMeet(t *testing.T) {
+	a, b, ofA := NewIdentity([32]byte{1}).Device(), NewIdentity([32]byte{2}).Device(), NewIdentity([32]byte{3}).Device()
+	r := startRelay(t, a, b)
+	var ids []peer.ID
+	for _, d := range []ledger.Device{a, b, ofA} {
+		p, err := peerOf(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, p)
+	}
+	r.name(ids[0], []string{ofA.String(), "nonsense"})
+	r.name(ids[2], []string{b.String()}) // nobody stands on its word
+	r.regroup()
+
+	if !(circle{r}).AllowConnect(ids[0], nil, ids[2]) || !(circle{r}).AllowReserve(ids[2], nil) {
+		t.Error("a fleet's own computers do not meet")
+	}
+	if (circle{r}).AllowConnect(ids[0], nil, ids[1]) || (circle{r}).AllowConnect(ids[2], nil, ids[1]) {
+		t.Error("two fleets meet")
+	}
+}
+
+func TestAComputerThatCarriesDoesSoForMembersAlone(t *testing.T) {
+	c := newCrew(t, 2, loopback["tcp"])
+	carrier, err := Start(c.ctx, Config{
+		Identity: NewIdentity([32]byte{7}), Fleet: fleet, Listen: []string{loopback["tcp"]}, Book: newShelf(), Peers: func() []Peer { return nil },
+		Reach: Reach{Circuits: true, Carry: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer carrier.Close()
+	in, err := carrier.Invite(InviteOptions{}) // strangers may connect, to speak of pairing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Cancel()
+	carrier.SetMembers(c.devices()[:1])
+	at := peer.AddrInfo{ID: carrier.host.ID(), Addrs: carrier.host.Addrs()}
+	for i, m := range c.meshes {
+		m.gate.setRelays([]peer.ID{at.ID})
+		if err := m.host.Connect(c.ctx, at); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Reserve(c.ctx, m.host, at); (err == nil) != (i == 0) {
+			t.Errorf("computer %d: %v", i, err)
+		}
+	}
+}
+
+func TestWhoDialsBackComesInWhileItWasAskedAndIsHeardByNobody(t *testing.T) {
+	c := newCrew(t, 1, loopback["tcp"])
+	m := c.meshes[0]
+	g := newGate()
+	g.all = true
+	stranger, err := newHost(NewIdentity([32]byte{66}), nil, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	at := peer.AddrInfo{ID: m.host.ID(), Addrs: m.host.Addrs()}
+	asked := false
+	m.gate.probing = func() bool { return asked }
+
+	_ = stranger.Connect(c.ctx, at) // it may look as if it had worked for a moment
+	within(t, func() bool { return stranger.Network().Connectedness(at.ID) != network.Connected })
+	asked = true
+	if err := stranger.Connect(c.ctx, at); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []protocol.ID{syncProtocol, pingProtocol, whereProtocol, pressProtocol} {
+		s, err := stranger.NewStream(c.ctx, at.ID, p)
+		if err != nil {
+			continue
+		}
+		if _, err := s.Write([]byte("hello")); err == nil {
+			if _, err = s.Read(make([]byte, 1)); err == nil {
+				t.Errorf("%s answers a stranger", p)
+			}
+		}
+	}
+}
+
+// within waits until something holds.
+func within(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(patience)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("it does not come to hold")
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/mesh"
+)
+
+// laneView is the part of the ledgers that may pass through a lane, in either direction (rules L1, L5, L6): the
+// lane's own ledger and what the two rosters show; once the lane is on at both ends, the conversations that the
+// grant lets the other developer see, and of those what the two fleets said. Of everything else it knows nothing:
+// neither an id nor a length.
+type laneView struct {
+	book
+	g lanes.Grant
+}
+
+var _ mesh.Book = laneView{}
+
+// Through is what may pass by a grant.
+func (b book) Through(g lanes.Grant) mesh.Book { return laneView{b, g} }
+
+// Loose is what is held of a roster that a lane shows; nothing between own computers but others' rosters.
+func (b book) Loose(tid ledger.TID) ([][]byte, bool) {
+	if tid == b.n.fleet || !b.n.lanes.peer(tid) {
+		return nil, false
+	}
+	return wiresOf(b.n.loose(tid)), true
+}
+
+// Loose is what each of the two fleets shows of its roster.
+func (v laneView) Loose(tid ledger.TID) ([][]byte, bool) {
+	switch {
+	case !v.g.Given():
+		return nil, false
+	case tid == v.g.Own():
+		return wiresOf(v.ownRoster()), true
+	case tid == v.g.Peer():
+		return wiresOf(v.n.loose(tid)), true
+	}
+	return nil, false
+}
+
+func (v laneView) ownRoster() []*ledger.Record {
+	records, err := v.n.store.Records(v.g.Own())
+	if err != nil {
+		return nil
+	}
+	return lanes.VisibleRoster(v.g.Own(), records)
+}
+
+func wiresOf(records []*ledger.Record) [][]byte {
+	out := make([][]byte, 0, len(records))
+	for _, r := range records {
+		out = append(out, r.Wire)
+	}
+	return out
+}
+
+// passes reports whether a ledger that is held may pass.
+func (v laneView) passes(tid ledger.TID) bool {
+	if !v.g.Given() {
+		return false
+	}
+	if tid == v.g.Ledger() {
+		return true
+	}
+	f, ok := v.n.store.Family(tid)
+	return ok && f == ledger.Conversation && v.g.Mutual() && v.g.MaySee(v.n.opens.of(v.n, tid))
+}
+
+// Visible lists what may pass, each ledger by what of it may.
+func (v laneView) Visible(ledger.Device) []ledger.Listing {
+	if !v.g.Given() {
+		return nil
+	}
+	out := []ledger.Listing{
+		{Ledger: v.g.Own(), Digest: lanes.SetDigest(v.ownRoster())},
+		{Ledger: v.g.Peer(), Digest: lanes.SetDigest(v.n.loose(v.g.Peer()))},
+	}
+	entries, err := v.n.store.Ledgers()
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if heads, err := v.Heads(e.Listing.Ledger); err == nil && len(heads) > 0 {
+			slices.SortFunc(heads, func(a, b ledger.Head) int { return a.Compare(b.Chain) })
+			out = append(out, ledger.Listing{Ledger: e.Listing.Ledger, Digest: ledger.DigestOf(heads)})
+		}
+	}
+	slices.SortFunc(out, func(a, b ledger.Listing) int { return slices.Compare(a.Ledger[:], b.Ledger[:]) })
+	return out
+}
+
+// Heads is how far what may pass is held, the chains with an open first: they say that the rest may follow.
+func (v laneView) Heads(tid ledger.TID) ([]ledger.Head, error) {
+	if !v.passes(tid) {
+		return nil, nil
+	}
+	heads, err := v.n.store.Heads(tid)
+	if err != nil {
+		return nil, err
+	}
+	heads = slices.DeleteFunc(slices.Clone(heads), func(h ledger.Head) bool { return !v.g.Carries(h.Device) })
+	opens := v.n.opens.of(v.n, tid)
+	rank := func(h ledger.Head) int {
+		if slices.ContainsFunc(opens, func(r *ledger.Record) bool { return r.Chain() == h.Chain }) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(heads, func(a, b ledger.Head) int { return rank(a) - rank(b) })
+	return heads, nil
+}
+
+// Contended lists the chains that fork, of those that may pass.
+func (v laneView) Contended(tid ledger.TID) ([]ledger.Chain, error) {
+	if !v.passes(tid) {
+		return nil, nil
+	}
+	chains, err := v.n.store.Contended(tid)
+	return slices.DeleteFunc(slices.Clone(chains), func(c ledger.Chain) bool { return !v.g.Carries(c.Device) }), err
+}
+
+// From is the next records of a chain that may pass.
+func (v laneView) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][]byte, error) {
+	if !v.passes(tid) || !v.g.Carries(c.Device) {
+		return nil, nil
+	}
+	return v.n.store.From(tid, c, next, most)
+}
+
+// Family is the family of what may pass.
+func (v laneView) Family(tid ledger.TID) (ledger.Family, bool) {
+	switch {
+	case !v.g.Given():
+		return ledger.FamilyUnknown, false
+	case tid == v.g.Own() || tid == v.g.Peer():
+		return ledger.Roster, true
+	case tid == v.g.Ledger():
+		return ledger.Lane, true
+	case v.passes(tid):
+		return ledger.Conversation, true
+	}
+	return ledger.FamilyUnknown, false
+}
+
+// Receive takes what the other developer brought and may bring: more of their own roster, the lane's ledger, and
+// what belongs to a conversation that they may see, up to the limits of the lane (rule L9). The rest is dropped.
+func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, records []*ledger.Record) error {
+	if !v.g.Given() {
+		return nil
+	}
+	if f == ledger.Roster {
+		return v.n.receiveLoose(v.g.Peer(), records)
+	}
+	var kept []*ledger.Record
+	for _, r := range records {
+		switch {
+		case !v.g.Carries(r.Device):
+			continue
+		case f == ledger.Lane && r.Ledger == v.g.Ledger():
+		case f == ledger.Conversation && v.g.Mutual() && v.admits(r.Ledger, records):
+		default:
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return v.n.keep(v.n.withinQuota(v.g, kept))
+}
+
+// admits reports whether a conversation may come in: it passes, or does so with what comes.
+func (v laneView) admits(tid ledger.TID, coming []*ledger.Record) bool {
+	if v.passes(tid) {
+		return true
+	}
+	if f, held := v.n.store.Family(tid); held && f != ledger.Conversation {
+		return false
+	}
+	return v.g.MaySee(slices.DeleteFunc(slices.Clone(coming), func(r *ledger.Record) bool { return r.Ledger != tid }))
+}
+
+// receiveLoose adds what came of another developer's roster, and judges what comes next by it.
+func (n *Node) receiveLoose(fleet ledger.TID, records []*ledger.Record) error {
+	own := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Ledger != fleet })
+	changed, err := n.keepLoose(fleet, own)
+	if err != nil || !changed {
+		return err
+	}
+	n.refoldLanes()
+	n.heard.add(fleet)
+	return nil
+}
+
+// openBook remembers the opens of conversations, which say who may see them.
+type openBook struct {
+	mu   sync.Mutex
+	seen map[ledger.TID]seenOpens
+}
+
+type seenOpens struct {
+	digest ledger.Digest
+	opens  []*ledger.Record
+}
+
+// of are the opens of a conversation, read again when it has changed.
+func (b *openBook) of(n *Node, tid ledger.TID) []*ledger.Record {
+	heads, err := n.store.Heads(tid)
+	if err != nil {
+		return nil
+	}
+	digest := ledger.DigestOf(heads)
+	b.mu.Lock()
+	have, ok := b.seen[tid]
+	b.mu.Unlock()
+	if ok && have.digest == digest {
+		return have.opens
+	}
+	records, err := n.store.Records(tid)
+	if err != nil {
+		return nil
+	}
+	opens := slices.DeleteFunc(records, func(r *ledger.Record) bool { return r.Kind != ledger.KindOpen })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seen == nil {
+		b.seen = map[ledger.TID]seenOpens{}
+	}
+	b.seen[tid] = seenOpens{digest, opens}
+	return opens
+}

@@ -1,0 +1,247 @@
+package netns
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-mesh/parley/mesh"
+)
+
+// Setup is what a computer of a [World] runs.
+type Setup struct {
+	// Seed is the computer's key, and its name among the others.
+	Seed byte
+	// Relay lets it be a relay for Fleet in place of one of its computers.
+	Relay bool
+	// Portal lets it be the web server of a network that asks for a sign-in, on port 8080.
+	Portal bool
+	Fleet  []byte   // seeds of the fleet's computers
+	Listen []string // multiaddresses
+	Reach  mesh.Reach
+	// Knows are addresses of others, by seed.
+	Knows map[byte][]string
+	Dir   string // for its ledger
+	// SyncEvery is the mean time between two comparisons without news; 0 is the mesh's own.
+	SyncEvery time.Duration
+}
+
+// Fact is something that a computer tells.
+type Fact struct {
+	What  string         `json:"what"` // "ready", "way", "have", "check", "refused" or "trouble"
+	At    time.Time      `json:"at"`
+	Who   byte           `json:"who,omitempty"`   // way: to whom
+	Way   Way            `json:"way"`             // way: by which
+	N     int            `json:"n,omitempty"`     // have: records in all
+	Addrs []string       `json:"addrs,omitempty"` // ready: where it listens
+	Check *mesh.Netcheck `json:"check,omitempty"`
+	Text  string         `json:"text,omitempty"`
+}
+
+// Way is how two computers are connected.
+type Way struct {
+	Connected bool   `json:"connected"`
+	Path      string `json:"path"`
+	Transport string `json:"transport"`
+	Addr      string `json:"addr"`
+}
+
+// Computer is a process in a namespace.
+type Computer struct {
+	t     testing.TB
+	seed  byte
+	in    io.WriteCloser
+	facts chan Fact
+
+	mu    sync.Mutex
+	Addrs []string
+	ways  map[byte]Way
+	have  int
+}
+
+// factsMax is how many facts wait for the test.
+const factsMax = 4096
+
+// childEnv tells the test's own program to be a computer.
+const childEnv = "PARLEY_NETNS_COMPUTER"
+
+// Start lets a computer run in a namespace, and waits until it listens.
+func (s *Space) Start(setup Setup) *Computer {
+	t := s.w.t
+	t.Helper()
+	text, err := json.Marshal(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.Command("/proc/self/exe")
+	if self, err := os.Executable(); err == nil {
+		cmd = s.Command(self)
+	}
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	cmd.Stderr = os.Stderr
+	c := &Computer{t: t, seed: setup.Seed, facts: make(chan Fact, factsMax), ways: map[byte]Way{}}
+	if c.in, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer close(c.facts)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var f Fact
+			if json.Unmarshal(lines.Bytes(), &f) == nil {
+				c.facts <- f
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = c.in.Close() // its sign to end
+		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		defer end.Stop()
+		for range c.facts { // until it has ended
+		}
+		<-read
+		if err := cmd.Wait(); err != nil && !t.Failed() {
+			t.Errorf("computer %d: %v", setup.Seed, err)
+		}
+	})
+	c.Await(20*time.Second, "it listens", func() bool { return c.Addrs != nil })
+	return c
+}
+
+// take keeps what a fact says.
+func (c *Computer) take(f Fact) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch f.What {
+	case "ready":
+		c.Addrs = f.Addrs
+	case "way":
+		c.ways[f.Who] = f.Way
+	case "have":
+		c.have = f.N
+	}
+}
+
+// Await takes facts until something holds, and returns when the last one was told; it fails the test when that takes longer than most.
+func (c *Computer) Await(most time.Duration, what string, holds func() bool) time.Time {
+	c.t.Helper()
+	at := time.Now()
+	end := time.NewTimer(most)
+	defer end.Stop()
+	for !holds() {
+		select {
+		case f, ok := <-c.facts:
+			if !ok {
+				c.t.Fatalf("computer %d ended before %s", c.seed, what)
+			}
+			if f.What == "trouble" {
+				c.t.Fatalf("computer %d: %s", c.seed, f.Text)
+			}
+			c.take(f)
+			at = f.At
+		case <-end.C:
+			c.t.Fatalf("computer %d: not within %v: %s; its ways: %+v", c.seed, most, what, c.ways)
+		}
+	}
+	return at
+}
+
+// Connected waits until the computer is connected to another by a path; "" is any.
+func (c *Computer) Connected(most time.Duration, who byte, path string) (Way, time.Time) {
+	c.t.Helper()
+	at := c.Await(most, fmt.Sprintf("a %s connection to %d", path, who), func() bool {
+		w := c.ways[who]
+		return w.Connected && (path == "" || w.Path == path)
+	})
+	return c.ways[who], at
+}
+
+// Moved waits until the computer is connected to another at an address with this in it.
+func (c *Computer) Moved(most time.Duration, who byte, address string) (Way, time.Time) {
+	c.t.Helper()
+	at := c.Await(most, fmt.Sprintf("a connection to %d at %s", who, address), func() bool {
+		w := c.ways[who]
+		return w.Connected && strings.Contains(w.Addr, address)
+	})
+	return c.ways[who], at
+}
+
+// Learns waits until the computer keeps a place at a relay.
+func (c *Computer) Learns(most time.Duration, relay string) {
+	c.t.Helper()
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		for _, r := range c.Check().Relays {
+			if r.Peer == relay && r.Reserved {
+				return
+			}
+		}
+	}
+	c.t.Fatalf("computer %d: it does not learn of the relay", c.seed)
+}
+
+// Ways are the others that the computer has been connected to.
+func (c *Computer) Ways() map[byte]Way {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.ways)
+}
+
+// Has waits until the computer holds n records.
+func (c *Computer) Has(most time.Duration, n int) time.Time {
+	c.t.Helper()
+	return c.Await(most, fmt.Sprintf("%d records", n), func() bool { return c.have >= n })
+}
+
+// Say lets the computer write a record and tell the others.
+func (c *Computer) Say() time.Time {
+	c.t.Helper()
+	now := time.Now()
+	c.order("say")
+	return now
+}
+
+// Check lets the computer find out what works from where it is.
+func (c *Computer) Check() mesh.Netcheck {
+	c.t.Helper()
+	c.order("check")
+	var got *mesh.Netcheck
+	end := time.NewTimer(20 * time.Second)
+	defer end.Stop()
+	for got == nil {
+		select {
+		case f, ok := <-c.facts:
+			if !ok {
+				c.t.Fatalf("computer %d ended while it was asked", c.seed)
+			}
+			c.take(f)
+			got = f.Check
+		case <-end.C:
+			c.t.Fatalf("computer %d does not answer", c.seed)
+		}
+	}
+	return *got
+}
+
+func (c *Computer) order(what string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, what+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
