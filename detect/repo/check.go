@@ -203,7 +203,7 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		pairs[k].git = *pairs[k].with.Git
 	}
 	leaveOutStale(result, pairs)
-	return pairs, r.declarations(ctx, ask)
+	return pairs, r.declarations(ctx, result, ask)
 }
 
 // leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side

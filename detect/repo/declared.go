@@ -18,15 +18,16 @@ type mergedFile struct {
 }
 
 // declarations lets the reader look at what git merged without a conflict: both sides may have added the same
-// declaration, or git may have lost one (C16).
-func (r *Repo) declarations(ctx context.Context, pairs []*pair) error {
+// declaration, or git may have lost one (C16). Only files in which both sides changed what is declared are looked
+// at, as their digests show it.
+func (r *Repo) declarations(ctx context.Context, result *Result, pairs []*pair) error {
 	if r.reader == nil {
 		return nil
 	}
 	var files []*mergedFile
 	for _, p := range pairs {
-		if p.git.Outcome == detect.Merges && p.tree != "" {
-			files = append(files, sharedFiles(p)...)
+		if p.git.Outcome == detect.Merges && p.tree != "" && result.own(p.i, p.base.commit) && result.own(p.j, p.base.commit) {
+			files = append(files, slices.DeleteFunc(sharedFiles(p), func(f *mergedFile) bool { return !r.bothDeclare(f) })...)
 		}
 	}
 	var specs []string
@@ -37,9 +38,6 @@ func (r *Repo) declarations(ctx context.Context, pairs []*pair) error {
 		wanted[spec] = f
 	}
 	if err := r.blobs(ctx, specs, func(spec string, content []byte) { wanted[spec].content = content }); err != nil {
-		return err
-	}
-	if err := r.readMissing(ctx, files); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -64,24 +62,11 @@ func sharedFiles(p *pair) (files []*mergedFile) {
 	return files
 }
 
-// readMissing reads the contents that no digest has needed.
-func (r *Repo) readMissing(ctx context.Context, files []*mergedFile) error {
-	paths := map[string][]string{}
-	var blobs []string
-	for _, f := range files {
-		for _, blob := range []string{f.base, f.a, f.b} {
-			if _, ok := r.units[unitKey{f.path, blob}]; !ok && !slices.Contains(paths[blob], f.path) {
-				paths[blob] = append(paths[blob], f.path)
-				blobs = append(blobs, blob)
-			}
-		}
-	}
-	slices.Sort(blobs)
-	return r.blobs(ctx, slices.Compact(blobs), func(blob string, content []byte) {
-		for _, path := range paths[blob] {
-			r.read(path, blob, content)
-		}
-	})
+// bothDeclare reports whether both sides changed which symbols a file declares.
+func (r *Repo) bothDeclare(f *mergedFile) bool {
+	of := func(blob string) []string { return ids(r.units[unitKey{f.path, blob}]) }
+	base := of(f.base)
+	return !slices.Equal(base, of(f.a)) && !slices.Equal(base, of(f.b))
 }
 
 // declared counts the declarations of the four versions; false when one of them does not parse.
