@@ -116,7 +116,7 @@ func (s *Space) Start(setup Setup) *Computer {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = c.in.Close() // its sign to end
+		_ = c.in.Close()                                                                          // its sign to end
 		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) }) // it tells where it hangs
 		defer end.Stop()
 		for range c.facts { // until it has ended

@@ -81,7 +81,7 @@ func TestBesideSyncthing(t *testing.T) {
 		t.Skip("syncthing is not installed (Debian: syncthing)")
 	}
 	w := netns.New(t)
-	alone := w.Space("one") // loopback and nothing else
+	alone := w.Space("one")                    // loopback and nothing else
 	dirs := []string{t.TempDir(), t.TempDir()} // the stores in them are open until the world ends
 	t.Run("parley", func(t *testing.T) { besideParley(t, alone, dirs) })
 	t.Run("syncthing", func(t *testing.T) { besideSyncthing(t, alone) })
