@@ -24,7 +24,7 @@ func TestEachWayOfNotJoiningIsOneLineThatSaysWhatToDo(t *testing.T) { // cases 5
 	for name, c := range map[string]struct{ code, says, hint string }{
 		"foreign":      {"hello", "no invitation code", "from P1- to its end"},
 		"cut off":      {good[:len(good)-3], "typing mistake", "once more"},
-		"of a lane":    {lane.Encode(), "a lane to another developer", "parley lane accept"},
+		"of a lane":    {lane.Encode(), "the code is for something else", "parley lane accept"},
 		"nobody there": {good, "cannot be reached", "parley up there"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
