@@ -147,6 +147,21 @@ func (g *gate) relay(p peer.ID) bool {
 	return g.relays[p]
 }
 
+// allowProbes lets strangers in whenever the function says that a member was asked to dial back.
+func (g *gate) allowProbes(asked func() bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.probing = asked
+}
+
+// probed reports whether somebody may be dialling back now.
+func (g *gate) probed() bool {
+	g.mu.RLock()
+	asked := g.probing
+	g.mu.RUnlock()
+	return asked != nil && asked()
+}
+
 // connected notes whether a member is there.
 func (g *gate) connected(p peer.ID, here bool) {
 	g.mu.Lock()
@@ -187,12 +202,13 @@ func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 // InterceptSecured refuses strangers once their key is proven.
 func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
+	probed := dir == network.DirInbound && !g.member(p) && g.probed() // looks at the connections, so it comes before the lock
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
-	if dir == network.DirInbound && g.probing != nil && g.probing() {
+	if probed {
 		return true // it dials back with a key of its own, as AutoNAT does; every protocol of ours refuses it
 	}
 	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {

@@ -41,7 +41,7 @@ func (m *Mesh) reachOut() error {
 	if !r.Circuits {
 		return nil
 	}
-	m.gate.probing = m.asksToBeDialled
+	m.gate.allowProbes(m.asksToBeDialled)
 	var err error
 	if m.emitter, err = m.host.EventBus().Emitter(new(event.EvtAutoRelayAddrsUpdated)); err != nil {
 		return err

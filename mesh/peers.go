@@ -29,7 +29,7 @@ func (m *Mesh) connected(conn network.Conn) {
 		if m.gate.relay(p) {
 			return
 		}
-		if m.gate.probing != nil && m.gate.probing() && conn.Stat().Direction == network.DirInbound {
+		if conn.Stat().Direction == network.DirInbound && m.gate.probed() {
 			m.run(func() { m.visit(conn) })
 			return
 		}

@@ -3,6 +3,7 @@ package mesh
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,12 +205,12 @@ func TestWhoDialsBackComesInWhileItWasAskedAndIsHeardByNobody(t *testing.T) {
 	}
 	defer stranger.Close()
 	at := peer.AddrInfo{ID: m.host.ID(), Addrs: m.host.Addrs()}
-	asked := false
-	m.gate.probing = func() bool { return asked }
+	var asked atomic.Bool
+	m.gate.allowProbes(asked.Load)
 
 	_ = stranger.Connect(c.ctx, at) // it may look as if it had worked for a moment
 	within(t, func() bool { return stranger.Network().Connectedness(at.ID) != network.Connected })
-	asked = true
+	asked.Store(true)
 	if err := stranger.Connect(c.ctx, at); err != nil {
 		t.Fatal(err)
 	}
