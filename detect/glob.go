@@ -300,29 +300,8 @@ func splitRunes(path string) (parts [][]rune) {
 	return parts
 }
 
-// match takes as little as possible for each **, and more only when the rest does not match.
 func (w way) match(parts [][]rune) bool {
-	i, j := 0, 0
-	again, from := -1, 0
-	for j < len(parts) {
-		switch {
-		case i < len(w) && w[i].many:
-			again, from = i, j
-			i++
-			continue
-		case i < len(w) && w[i].match(parts[j]):
-			i, j = i+1, j+1
-			continue
-		case again < 0:
-			return false
-		}
-		from++
-		i, j = again+1, from
-	}
-	for i < len(w) && w[i].many {
-		i++
-	}
-	return i == len(w)
+	return fits(w, parts, func(s segment) bool { return s.many }, segment.match)
 }
 
 func (s segment) match(part []rune) bool {
@@ -330,15 +309,21 @@ func (s segment) match(part []rune) bool {
 }
 
 func matchTokens(tokens []token, part []rune) bool {
+	return fits(tokens, part, func(t token) bool { return t.star }, func(t token, r rune) bool { return t.set.has(r) })
+}
+
+// fits reports whether a pattern covers all of something. It takes as little as possible for what stands for any
+// number, and more only when the rest does not match.
+func fits[P, E any](pattern []P, all []E, many func(P) bool, match func(P, E) bool) bool {
 	i, j := 0, 0
 	again, from := -1, 0
-	for j < len(part) {
+	for j < len(all) {
 		switch {
-		case i < len(tokens) && tokens[i].star:
+		case i < len(pattern) && many(pattern[i]):
 			again, from = i, j
 			i++
 			continue
-		case i < len(tokens) && tokens[i].set.has(part[j]):
+		case i < len(pattern) && match(pattern[i], all[j]):
 			i, j = i+1, j+1
 			continue
 		case again < 0:
@@ -347,8 +332,8 @@ func matchTokens(tokens []token, part []rune) bool {
 		from++
 		i, j = again+1, from
 	}
-	for i < len(tokens) && tokens[i].star {
+	for i < len(pattern) && many(pattern[i]) {
 		i++
 	}
-	return i == len(tokens)
+	return i == len(pattern)
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -424,13 +425,10 @@ func (c *Core) names(s *thread.State) []string {
 }
 
 // order is the threads in a fixed order.
-func (c *Core) order() []ledger.TID {
-	out := make([]ledger.TID, 0, len(c.threads))
-	for tid := range c.threads {
-		out = append(out, tid)
-	}
-	slices.SortFunc(out, func(a, b ledger.TID) int { return bytes.Compare(a[:], b[:]) })
-	return out
+func (c *Core) order() []ledger.TID { return ordered(c.threads) }
+
+func ordered[V any](by map[ledger.TID]V) []ledger.TID {
+	return slices.SortedFunc(maps.Keys(by), func(a, b ledger.TID) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // acting is this computer's claim, if it may act as the main computer now: its claim is the only live

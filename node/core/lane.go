@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,14 +54,7 @@ func (c *Core) link(peer ledger.TID) *link {
 }
 
 // peers lists the fleets of all lanes in a fixed order.
-func (c *Core) peers() []ledger.TID {
-	out := make([]ledger.TID, 0, len(c.links))
-	for peer := range c.links {
-		out = append(out, peer)
-	}
-	slices.SortFunc(out, func(a, b ledger.TID) int { return bytes.Compare(a[:], b[:]) })
-	return out
-}
+func (c *Core) peers() []ledger.TID { return ordered(c.links) }
 
 // gather remembers all fleets known here, this one first.
 func (c *Core) gather() {
