@@ -177,8 +177,8 @@ const dirty = "with uncommitted work"
 
 // worktreeAt is the side of one working copy; without uncommitted work it is the branch.
 func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
-	there := newGit(dir)
-	there.env = r.env
+	there := r.git
+	there.dir = dir
 	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
 	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
 	if branch == "" {

@@ -1,0 +1,73 @@
+package repo
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// trap is a program that leaves a mark when somebody runs it. The mark is nil as long as nobody did.
+func (s *shop) trap() (program string, ran func() bool) {
+	s.Helper()
+	dir := s.TempDir()
+	program, mark := filepath.Join(dir, "program"), filepath.Join(dir, "ran")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\ncat\n"), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	return program, func() bool {
+		_, err := os.Stat(mark)
+		return err == nil
+	}
+}
+
+func TestACheckRunsNoHooks(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	program, ran := s.trap()
+	if err := os.Rename(program, filepath.Join(filepath.Dir(program), "post-index-change")); err != nil {
+		t.Fatal(err)
+	}
+	s.branch("work", "main", "b", "2\n")
+	s.git("config", "core.hooksPath", filepath.Dir(program))
+	s.write("b", "3\n")
+	s.check(Options{})
+	if ran() {
+		t.Error("a hook of the repository was run")
+	}
+}
+
+func TestACheckAsksNobodyAboutSignatures(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("work", "main", "b", "2\n")
+	program, ran := s.trap()
+	s.git("config", "gpg.program", program)
+	s.git("config", "log.showSignature", "true")
+	head, message, _ := strings.Cut(s.git("cat-file", "commit", "work"), "\n\n")
+	c := exec.CommandContext(t.Context(), "git", "-C", s.dir, "hash-object", "-t", "commit", "-w", "--stdin")
+	c.Stdin = strings.NewReader(head + "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n" + message + "\n")
+	signed, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.git("reset", "-q", "--hard", strings.TrimSpace(string(signed)))
+	s.check(Options{})
+	if ran() {
+		t.Error("the repository's gpg.program was run")
+	}
+}
+
+func TestASplitIndexLeavesNothingBehind(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("work", "main", "b", "2\n")
+	s.git("config", "core.splitIndex", "true")
+	s.write("b", "3\n")
+	before := everything(t, s.dir)
+	s.check(Options{})
+	if everything(t, s.dir) != before {
+		t.Error("a check wrote to the repository")
+	}
+}
