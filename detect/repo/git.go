@@ -59,6 +59,31 @@ func (g git) setting(more ...string) git {
 	return g.with(env...)
 }
 
+// programs are the settings that name programs which attributes of files call up.
+const programs = `^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$`
+
+// tame keeps git from running the filters and merge drivers that a repository's settings name: they may write
+// where they like, as that of git-lfs does. What has a driver is merged as text. It reports whether there are any.
+func (g git) tame(ctx context.Context) (tamed git, drivers bool, err error) {
+	a, err := g.ask(ctx, nil, "config", "--name-only", "-z", "--get-regexp", programs)
+	if err != nil {
+		return g, false, err
+	}
+	var off []string
+	for _, key := range cut(string(a.out)) {
+		switch {
+		case strings.HasPrefix(key, "merge."):
+			drivers = true
+			off = append(off, key+"=git merge-file --marker-size %L %A %O %B")
+		case strings.HasSuffix(key, ".required"):
+			off = append(off, key+"=false")
+		default:
+			off = append(off, key+"=")
+		}
+	}
+	return g.setting(off...), drivers, nil
+}
+
 // with is the same git with more in its environment.
 func (g git) with(env ...string) git {
 	g.env = append(slices.Clip(g.env), env...)

@@ -71,3 +71,39 @@ func TestASplitIndexLeavesNothingBehind(t *testing.T) {
 		t.Error("a check wrote to the repository")
 	}
 }
+
+func TestACheckRunsNoFilter(t *testing.T) {
+	for _, key := range []string{"clean", "process"} {
+		s := newShop(t)
+		s.branch("main", "", "a", "1\n", ".gitattributes", "* filter=their\n")
+		s.branch("work", "main", "b", "2\n")
+		program, ran := s.trap()
+		s.git("config", "filter.their."+key, program)
+		s.git("config", "filter.their.required", "true")
+		s.write("b", "3 and more\n")
+		if r := s.check(Options{}); len(r.Sides) != 1 || r.Sides[0].Files != 1 {
+			t.Errorf("%s: %+v", key, r.Sides)
+		}
+		if ran() {
+			t.Errorf("a filter's %s was run", key)
+		}
+	}
+}
+
+func TestACheckRunsNoMergeDriver(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", numbered(9, nil), "b", numbered(9, nil), ".gitattributes", "* merge=their\n")
+	s.branch("x", "main", "a", numbered(9, map[int]string{2: "x"}), "b", numbered(9, map[int]string{2: "x"}))
+	s.branch("y", "main", "a", numbered(9, map[int]string{8: "y"}), "b", numbered(9, map[int]string{2: "y"}))
+	program, ran := s.trap()
+	s.git("config", "merge.their.driver", program)
+	if err := os.WriteFile(filepath.Join(s.dir, ".git/info/attributes"), []byte("* merge=their\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p := s.pair(s.check(Options{}), "x", "y"); p.Merge != "conflict" || len(p.Conflicts) != 1 || p.Conflicts[0].Path != "b" {
+		t.Errorf("%+v", p)
+	}
+	if ran() {
+		t.Error("a merge driver was run")
+	}
+}

@@ -179,6 +179,10 @@ const dirty = "with uncommitted work"
 func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
 	there := r.git
 	there.dir = dir
+	there, _, err := there.tame(ctx) // it may have settings of its own
+	if err != nil {
+		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
+	}
 	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
 	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
 	if branch == "" {
