@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // trap is a program that leaves a mark when somebody runs it. The mark is nil as long as nobody did.
@@ -105,5 +106,43 @@ func TestACheckRunsNoMergeDriver(t *testing.T) {
 	}
 	if ran() {
 		t.Error("a merge driver was run")
+	}
+}
+
+func TestAnEditInTheSecondOfTheLastCommitIsSeen(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("work", "main", "b", "2\n")
+	moment := time.Now().Add(-time.Hour).Truncate(time.Second)
+	at := func(path string) {
+		if err := os.Chtimes(filepath.Join(s.dir, path), moment, moment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.git("config", "core.trustctime", "false")
+	s.write("c", "3\n")
+	at("c")
+	s.git("add", "c")
+	s.git("commit", "-q", "-m", "c")
+	s.write("c", "4\n")
+	at("c")
+	at(".git/index")
+	if r := s.check(Options{}); len(r.Sides) != 1 || !strings.Contains(r.Sides[0].Label, dirty) {
+		t.Errorf("%+v, want uncommitted work", r.Sides)
+	}
+}
+
+func TestAWorktreeOnADiskThatIsAwaySpoilsNothing(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("work", "main", "b", "2\n")
+	there := filepath.Join(t.TempDir(), "there")
+	s.git("worktree", "add", "-q", "--lock", "-b", "away", there, "work")
+	s.git("-C", there, "commit", "-q", "--allow-empty", "-m", "more")
+	if err := os.Rename(there, there+"-gone"); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.check(Options{}); len(r.Sides) != 2 {
+		t.Errorf("%+v, want work and away", r.Sides)
 	}
 }

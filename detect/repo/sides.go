@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-mesh/parley/detect"
 )
@@ -161,6 +162,9 @@ func (r *Repo) worktrees(ctx context.Context, list []tip) ([]tip, error) {
 		if dir == "" || bare {
 			continue
 		}
+		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+			continue // a locked one may stand on a disk that is not there
+		}
 		t, err := r.worktreeAt(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -245,10 +249,8 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 		return "", err
 	}
 	_ = temporary.Close() // it is empty
-	content, err := os.ReadFile(index)
-	if err == nil {
-		err = os.WriteFile(temporary.Name(), content, 0o600)
-	} else if errors.Is(err, os.ErrNotExist) {
+	err = copyIndex(temporary.Name(), index)
+	if errors.Is(err, os.ErrNotExist) {
 		err = os.Remove(temporary.Name())
 	}
 	if err != nil {
@@ -259,5 +261,21 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 	if _, err := there.out(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
 		return "", err
 	}
-	return there.line(ctx, "write-tree")
+	return there.line(ctx, "write-tree", "--missing-ok") // a partial clone has not all of them
+}
+
+// copyIndex copies an index with its time: git looks again at files that are not older than their index.
+func copyIndex(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
