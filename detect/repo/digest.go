@@ -118,7 +118,11 @@ func (r *Repo) readContents(ctx context.Context, list []*detect.Digest, trunk st
 
 func (r *Repo) read(path, blob string, content []byte) {
 	r.made[blob] = detect.MadeBy(path, content)
-	if r.reader != nil && r.made[blob] == detect.ByHand {
+	switch {
+	case r.reader == nil || r.made[blob] != detect.ByHand:
+	case content == nil: // not read: it is not to be taken for an empty file
+		r.units[unitKey{path, blob}] = detect.Unit{Path: path, Quality: detect.TimedOut}
+	default:
 		r.units[unitKey{path, blob}] = r.reader.Read(path, content)
 	}
 }
@@ -186,7 +190,7 @@ func prints(units []detect.Unit) (all []uint64) {
 	return slices.Compact(all)
 }
 
-// blobs reads contents in one run of git. One that is missing, or larger than blobMax, is passed on empty.
+// blobs reads contents in one run of git. One that is missing, or larger than blobMax, is passed on as nil.
 func (r *Repo) blobs(ctx context.Context, ids []string, each func(id string, content []byte)) error {
 	if len(ids) == 0 {
 		return nil

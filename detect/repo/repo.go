@@ -138,11 +138,12 @@ func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
 }
 
-// File is one file of a commit; false when there is none.
+// File is one file of a commit; false when there is none. One that is there and cannot be read is an error.
 func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, error) {
-	a, err := r.ask(ctx, nil, "cat-file", "blob", commit+":"+path)
-	if err != nil || a.code != 0 {
+	entry, err := r.out(ctx, nil, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", path)
+	if err != nil || entry == "" {
 		return nil, false, err
 	}
-	return a.out, true, nil
+	content, err := r.out(ctx, nil, "cat-file", "blob", commit+":"+path)
+	return []byte(content), err == nil, err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-mesh/parley/detect"
 )
 
 // trap is a program that leaves a mark when somebody runs it. The mark is nil as long as nobody did.
@@ -144,5 +146,35 @@ func TestAWorktreeOnADiskThatIsAwaySpoilsNothing(t *testing.T) {
 	}
 	if r := s.check(Options{}); len(r.Sides) != 2 {
 		t.Errorf("%+v, want work and away", r.Sides)
+	}
+}
+
+func TestAFileThatIsTooLargeIsNoEmptyFile(t *testing.T) { // C4: nothing was removed from it
+	s := newShop(t)
+	s.branch("main", "", "a", "func f\n")
+	s.branch("work", "main", "a", "func f\n"+strings.Repeat("x\n", blobMax/2))
+	for _, f := range s.check(Options{Reader: lines{}}).digests[0].Files {
+		if f.Quality != detect.TimedOut {
+			t.Errorf("%s was read with quality %d", f.Path, f.Quality)
+		}
+	}
+}
+
+func TestAFileThatIsMissingIsNotTakenForNone(t *testing.T) { // D-25: else its policy would not be in force
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n", "b*", "2\n")
+	r := s.open()
+	if content, there, err := r.File(t.Context(), "main", "b*"); err != nil || !there || string(content) != "2\n" {
+		t.Errorf("%q, %v, %v", content, there, err)
+	}
+	if _, there, err := r.File(t.Context(), "main", "c"); err != nil || there {
+		t.Errorf("no file: %v, %v", there, err)
+	}
+	blob := s.git("rev-parse", "main:a")
+	if err := os.Remove(filepath.Join(s.dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.File(t.Context(), "main", "a"); err == nil {
+		t.Error("a missing content was taken for no file")
 	}
 }
