@@ -164,6 +164,18 @@ func TestAParseWithErrorsShowsNoRemovalAndNoBreak(t *testing.T) {
 	}
 }
 
+func TestAFileThatOneSideCouldNotReadIsDoubted(t *testing.T) {
+	for _, q := range []Quality{Clean, Recovered, Failed, TimedOut} {
+		a, b := jordan(), maya()
+		a.Files, b.Files = []File{edited(refundTS, "1")}, []File{edited(refundTS, "2"), edited(typesTS, "2")}
+		a.Files[0].Quality, b.Files[1].Quality = q, q
+		r := find(t, DefaultPolicy(), a, b)
+		if doubted := len(r.Doubts) == 1 && strings.Contains(r.Doubts[0].Why, "symbols of "+refundTS+":"); doubted != (q >= Failed) {
+			t.Errorf("quality %d: %+v", q, r.Doubts)
+		}
+	}
+}
+
 func TestAContractBreaksForThoseWhoUseIt(t *testing.T) { // C4
 	broken := func(ref Reference) (a, b *Digest) {
 		a, b = jordan(), maya()

@@ -121,7 +121,11 @@ func (r *Repo) read(path, blob string, content []byte) {
 	switch {
 	case r.reader == nil || r.made[blob] != detect.ByHand:
 	case content == nil: // not read: it is not to be taken for an empty file
-		r.units[unitKey{path, blob}] = detect.Unit{Path: path, Quality: detect.TimedOut}
+		u := detect.Unit{Path: path, Quality: detect.TimedOut}
+		if r.reader.Read(path, nil).Quality == detect.Unread {
+			u.Quality = detect.Unread // no code anyway
+		}
+		r.units[unitKey{path, blob}] = u
 	default:
 		r.units[unitKey{path, blob}] = r.reader.Read(path, content)
 	}
