@@ -101,6 +101,27 @@ func TestOnlyAnEditThatIsAboutToHappenIsBlocked(t *testing.T) { // C2, C9
 	}
 }
 
+func TestAClaimBlocksNobodyWhoWasThereBefore(t *testing.T) { // C9: only the newcomer is blocked
+	a, b := jordan(), maya()
+	b.Claims = []Claim{{Kind: PathClaim, Pattern: "db/**", Exclusive: true, Covers: 3, Since: 5}}
+	a.Upcoming = []Upcoming{{"db/x.sql", Modify}}
+	a.Files = []File{edited("db/x.sql", "1")}
+	for since, want := range map[uint64]Severity{4: Warn, 6: Block} {
+		a.Files[0].Since = since
+		for _, f := range find(t, DefaultPolicy(), a, b).Findings {
+			if f.Exclusive && (f.Severity != want || f.Blocking != (want == Block)) {
+				t.Errorf("touched at %d: %+v, want %s", since, f, want)
+			}
+		}
+	}
+	a.Files, a.Claims = nil, []Claim{{Kind: PathClaim, Pattern: "db/*.sql", Covers: 3, Since: 4}}
+	for _, f := range find(t, DefaultPolicy(), a, b).Findings {
+		if f.Blocking {
+			t.Errorf("claimed before, without being exclusive: %+v", f)
+		}
+	}
+}
+
 func TestWhoTouchedAnExclusivePathFirstHoldsIt(t *testing.T) { // C2
 	p := DefaultPolicy()
 	p.ExclusiveByDefault = []string{"db/schema.prisma"}
