@@ -316,6 +316,12 @@ func TestThePolicyIsItsOwnProtectedPath(t *testing.T) { // D-25
 	}
 	p.Members[1].Role = "admin"
 	none(t, find(t, p, b), ProtectedPath)
+	// Without members those who own what it protects keep it, so that nobody takes their paths out of it.
+	f = the(t, find(t, guarded(), b), ProtectedPath)
+	if !strings.Contains(f.Sentence, "(owners: user:diego@acme.com)") {
+		t.Error(f.Sentence)
+	}
+	none(t, find(t, DefaultPolicy(), b), ProtectedPath)
 }
 
 func TestBlockingNeedsMoreThanAGuess(t *testing.T) { // C9
