@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,5 +177,25 @@ func TestAFileThatIsMissingIsNotTakenForNone(t *testing.T) { // D-25: else its p
 	}
 	if _, _, err := r.File(t.Context(), "main", "a"); err == nil {
 		t.Error("a missing content was taken for no file")
+	}
+}
+
+func TestANameIsABranchBeforeItIsADirectory(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "docs/a", "1\n")
+	s.branch("docs", "main", "b", "2\n")
+	s.branch("other", "main", "c", "3\n")
+	t.Chdir(s.dir)
+	if r := s.check(Options{Which: Which{Names: []string{"docs"}}}); len(r.Sides) != 1 || r.Sides[0].Ref != "docs" {
+		t.Errorf("%+v, want the branch docs", r.Sides)
+	}
+	stranger := newShop(t)
+	stranger.branch("main", "", "x", "1\n")
+	rules, err := detect.NewRules(detect.DefaultPolicy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.open().Check(t.Context(), rules, Options{Which: Which{Names: []string{stranger.dir}}}); !errors.Is(err, ErrNoRevision) {
+		t.Errorf("the directory of another repository: %+v, %v", r, err)
 	}
 }

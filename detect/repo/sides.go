@@ -106,10 +106,15 @@ func parseRef(line string, which Which) (tip, bool) {
 	return t, true
 }
 
-// named is the side that a person names: a directory is the working copy there.
+// named is the side that a person names: a directory is the working copy there, unless a branch has its name.
 func (r *Repo) named(ctx context.Context, name string) (tip, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return r.worktreeAt(ctx, name)
+	_, err := r.Resolve(ctx, "refs/heads/"+name)
+	if info, missing := os.Stat(name); errors.Is(err, ErrNoRevision) && missing == nil && info.IsDir() {
+		t, err := r.worktreeAt(ctx, name)
+		if err == nil && t.head == "" {
+			err = fmt.Errorf("directory %s: %w of this repository", name, ErrNoRevision)
+		}
+		return t, err
 	}
 	for _, ref := range candidates(name) {
 		commit, err := r.Resolve(ctx, ref)
