@@ -199,3 +199,20 @@ func TestANameIsABranchBeforeItIsADirectory(t *testing.T) {
 		t.Errorf("the directory of another repository: %+v, %v", r, err)
 	}
 }
+
+func TestADetachedWorktreeStandsForNoBranchOfItsName(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("feature", "main", "b", "2\n")
+	s.git("checkout", "-q", "main")
+	for _, where := range []string{t.TempDir(), t.TempDir()} {
+		there := filepath.Join(where, "feature")
+		s.git("worktree", "add", "-q", "--detach", there, "main")
+		if err := os.WriteFile(filepath.Join(there, "c"), []byte("3\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := s.check(Options{}); len(r.Sides) != 3 {
+		t.Errorf("%+v, want the branch and both worktrees", r.Sides)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -195,7 +194,7 @@ func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
 	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
 	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
 	if branch == "" {
-		t.Ref = filepath.Base(dir)
+		t.Ref = dir // its last part may well be the name of a branch
 	}
 	head, err := r.headOf(ctx, there)
 	if err != nil {
