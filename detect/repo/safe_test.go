@@ -216,3 +216,17 @@ func TestADetachedWorktreeStandsForNoBranchOfItsName(t *testing.T) {
 		t.Errorf("%+v, want the branch and both worktrees", r.Sides)
 	}
 }
+
+func TestAPartialCloneIsReadAsFarAsItGoes(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", numbered(9, nil))
+	s.branch("one", "main", "a", numbered(9, map[int]string{2: "one"}), "b", "1\n")
+	s.branch("two", "main", "a", numbered(9, map[int]string{8: "two"}))
+	s.git("config", "uploadpack.allowFilter", "true")
+	partial := &shop{TB: t, dir: t.TempDir()}
+	partial.git("clone", "-q", "--bare", "--filter=blob:none", "file://"+s.dir, ".")
+	r := partial.check(Options{Reader: lines{}})
+	if p := partial.pair(r, "one", "two"); p.Merge != "unknown" || len(r.Sides) != 2 || r.Sides[0].Files != 2 {
+		t.Errorf("%+v of %+v", p, r.Sides)
+	}
+}
