@@ -101,6 +101,27 @@ func TestOnlyAnEditThatIsAboutToHappenIsBlocked(t *testing.T) { // C2, C9
 	}
 }
 
+func TestAClaimBlocksNobodyWhoWasThereBefore(t *testing.T) { // C9: only the newcomer is blocked
+	a, b := jordan(), maya()
+	b.Claims = []Claim{{Kind: PathClaim, Pattern: "db/**", Exclusive: true, Covers: 3, Since: 5}}
+	a.Upcoming = []Upcoming{{"db/x.sql", Modify}}
+	a.Files = []File{edited("db/x.sql", "1")}
+	for since, want := range map[uint64]Severity{4: Warn, 6: Block} {
+		a.Files[0].Since = since
+		for _, f := range find(t, DefaultPolicy(), a, b).Findings {
+			if f.Exclusive && (f.Severity != want || f.Blocking != (want == Block)) {
+				t.Errorf("touched at %d: %+v, want %s", since, f, want)
+			}
+		}
+	}
+	a.Files, a.Claims = nil, []Claim{{Kind: PathClaim, Pattern: "db/*.sql", Covers: 3, Since: 4}}
+	for _, f := range find(t, DefaultPolicy(), a, b).Findings {
+		if f.Blocking {
+			t.Errorf("claimed before, without being exclusive: %+v", f)
+		}
+	}
+}
+
 func TestWhoTouchedAnExclusivePathFirstHoldsIt(t *testing.T) { // C2
 	p := DefaultPolicy()
 	p.ExclusiveByDefault = []string{"db/schema.prisma"}
@@ -161,6 +182,18 @@ func TestAParseWithErrorsShowsNoRemovalAndNoBreak(t *testing.T) {
 		}
 		a.Symbols[0].Change = SignatureChanged
 		none(t, find(t, DefaultPolicy(), a, b), ContractBreak)
+	}
+}
+
+func TestAFileThatOneSideCouldNotReadIsDoubted(t *testing.T) {
+	for _, q := range []Quality{Clean, Recovered, Failed, TimedOut} {
+		a, b := jordan(), maya()
+		a.Files, b.Files = []File{edited(refundTS, "1")}, []File{edited(refundTS, "2"), edited(typesTS, "2")}
+		a.Files[0].Quality, b.Files[1].Quality = q, q
+		r := find(t, DefaultPolicy(), a, b)
+		if doubted := len(r.Doubts) == 1 && strings.Contains(r.Doubts[0].Why, "symbols of "+refundTS+":"); doubted != (q >= Failed) {
+			t.Errorf("quality %d: %+v", q, r.Doubts)
+		}
 	}
 }
 
@@ -283,6 +316,12 @@ func TestThePolicyIsItsOwnProtectedPath(t *testing.T) { // D-25
 	}
 	p.Members[1].Role = "admin"
 	none(t, find(t, p, b), ProtectedPath)
+	// Without members those who own what it protects keep it, so that nobody takes their paths out of it.
+	f = the(t, find(t, guarded(), b), ProtectedPath)
+	if !strings.Contains(f.Sentence, "(owners: user:diego@acme.com)") {
+		t.Error(f.Sentence)
+	}
+	none(t, find(t, DefaultPolicy(), b), ProtectedPath)
 }
 
 func TestBlockingNeedsMoreThanAGuess(t *testing.T) { // C9

@@ -55,7 +55,7 @@ func (p *Policy) Lines() (all []Line) {
 	for _, r := range p.ProtectedPaths {
 		all = append(all, Line{"protected_paths", r.Path, "owners: " + protection{owners: r.Owners}.ownerList()})
 	}
-	if len(p.Members) > 0 {
+	if p.kept() {
 		all = append(all, Line{"protected_paths", PolicyPath, "always; owners: " + protection{owners: p.keepers()}.ownerList()})
 	}
 	for _, l := range []struct{ key, means string }{

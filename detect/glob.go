@@ -132,7 +132,7 @@ func expand(pattern string) ([]string, error) {
 			return nil, err
 		}
 		for _, s := range some {
-			size += len(s)
+			size += len(s) + 1 // braces may stand for nothing
 		}
 		if all = append(all, some...); size > expandedMax {
 			return nil, errBraces

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -294,4 +295,12 @@ func FuzzParseGlob(f *testing.F) {
 			_ = fmt.Sprint(g.Match(s), g.Match(Fold(s)))
 		}
 	})
+}
+
+func TestBracesThatStandForNothingEnd(t *testing.T) { // a policy of strangers is read, too
+	for _, pattern := range []string{strings.Repeat("{,}", patternMax/3), strings.Repeat("{}", patternMax/2)} {
+		if _, err := ParseGlob(pattern); !errors.Is(err, errBraces) {
+			t.Errorf("%q: %v", pattern, err)
+		}
+	}
 }

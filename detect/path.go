@@ -170,13 +170,22 @@ func (m *meeting) exclusive(holder, other *Party) {
 		case c.Covers < 0:
 			m.doubt(PathOverlap, fmt.Sprintf("it is not known how many files the exclusive claim on %s covers", c.Pattern), holder.Side.Ref, other.Side.Ref)
 		default:
-			m.addExclusive(holder, other, c.Pattern, paths, Declared)
+			var late, early []string
+			for _, path := range paths {
+				if m.thereBefore(other, path, c.Since) {
+					early = append(early, path)
+				} else {
+					late = append(late, path)
+				}
+			}
+			m.addExclusive(holder, other, c.Pattern, late, Declared, Block)
+			m.addExclusive(holder, other, c.Pattern, early, Declared, Warn)
 			held = append(held, paths...)
 		}
 	}
 	first := func(path string) bool { return !slices.Contains(held, path) && m.touchedFirst(holder, other, path) }
 	for _, path := range m.upcoming(other, first) {
-		m.addExclusive(holder, other, path, []string{path}, Observed)
+		m.addExclusive(holder, other, path, []string{path}, Observed, Block)
 	}
 }
 
@@ -194,6 +203,15 @@ func (m *meeting) upcoming(p *Party, fits func(path string) bool) (paths []strin
 func (m *meeting) heldBefore(p *Party, path string, since uint64) bool {
 	return slices.ContainsFunc(p.claims, func(c claim) bool {
 		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.match(path, m.folds)
+	})
+}
+
+// thereBefore reports whether a party touched or claimed a path before somebody else's claim: then it is not the
+// newcomer there, and is not blocked (C9).
+func (m *meeting) thereBefore(p *Party, path string, claimed uint64) bool {
+	since, touched := p.since(path, m.folds)
+	return touched && since < claimed || slices.ContainsFunc(p.claims, func(c claim) bool {
+		return c.Kind == PathClaim && c.Since < claimed && c.match(path, m.folds)
 	})
 }
 
@@ -222,12 +240,15 @@ func (p *Party) since(path string, folds bool) (uint64, bool) {
 	return 0, false
 }
 
-func (m *meeting) addExclusive(holder, other *Party, pattern string, paths []string, e Evidence) {
+func (m *meeting) addExclusive(holder, other *Party, pattern string, paths []string, e Evidence, start Severity) {
+	if len(paths) == 0 {
+		return
+	}
 	m.add(m.rules.judge(Finding{
 		Kind: PathOverlap, Confidence: bothEdited, Evidence: e, Exclusive: true,
 		Sides: []string{holder.Side.Ref, other.Side.Ref}, About: distinct(append([]string{pattern}, paths...)),
 		Sentence: fmt.Sprintf("%s holds an exclusive claim on %s covering %s; %s is about to edit it.",
 			holder.Side.Label(), pattern, list(paths), other.Side.Label()),
 		Suggestion: fmt.Sprintf("Wait until %s is done or releases the claim, or ask for it via message_send to %s.", holder.Side.Ref, holder.Side.Ref),
-	}, Block, other.Side.Ref))
+	}, start, other.Side.Ref))
 }

@@ -62,7 +62,7 @@ func NewRules(p *Policy) (*Rules, error) {
 	for _, rule := range p.ProtectedPaths {
 		r.protected = append(r.protected, protection{mustPattern(rule.Path), rule.Owners})
 	}
-	if len(p.Members) > 0 {
+	if p.kept() {
 		r.protected = append(r.protected, protection{mustPattern(PolicyPath), p.keepers()})
 	}
 	for _, g := range p.IgnorePaths {
@@ -86,8 +86,18 @@ func mustPattern(s string) pattern {
 	return p
 }
 
-// keepers may change the policy: the owners and admins among the members.
+// kept reports whether the policy names anybody who could keep it; else nobody could change it any more.
+func (p *Policy) kept() bool { return len(p.Members) > 0 || len(p.keepers()) > 0 }
+
+// keepers may change the policy: the owners and admins among the members, or the owners of protected paths where no
+// members are named.
 func (p *Policy) keepers() (users []string) {
+	if len(p.Members) == 0 {
+		for _, rule := range p.ProtectedPaths {
+			users = append(users, rule.Owners...)
+		}
+		return distinct(users)
+	}
 	for _, m := range p.Members {
 		if m.Role != "member" {
 			users = append(users, m.User)

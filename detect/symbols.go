@@ -46,6 +46,22 @@ func (m *meeting) symbolOverlap() {
 	if len(met) > 0 {
 		m.addSymbols(met)
 	}
+	m.unreadSymbols()
+}
+
+// unreadSymbols doubts files that both sides changed and of which one at least could not be read: slow computers
+// may meet the time limit where others do not.
+func (m *meeting) unreadSymbols() {
+	var paths []string
+	m.editedByBoth(func(a, b touch) {
+		if a.file.Quality >= Failed || b.file.Quality >= Failed {
+			paths = append(paths, a.path)
+		}
+	})
+	if len(paths) > 0 {
+		m.doubt(SymbolOverlap, fmt.Sprintf("whether both change the same symbols of %s: not all of it could be read as code", list(distinct(paths))),
+			m.a.Side.Ref, m.b.Side.Ref)
+	}
 }
 
 func (m *meeting) sameSymbol(x work) (met []encounter) {

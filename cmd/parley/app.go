@@ -59,9 +59,9 @@ func (a *app) end(err error) int {
 	if f.Exit == api.ExitInterrupted {
 		f.Text = "interrupted"
 	}
-	fmt.Fprintln(a.err, "parley: error:", strings.ReplaceAll(f.Text, "\n", " "))
+	fmt.Fprintln(a.err, "parley: error:", oneLine(f.Text))
 	if f.Hint != "" {
-		fmt.Fprintln(a.err, "parley: hint:", a.here(f.Hint))
+		fmt.Fprintln(a.err, "parley: hint:", oneLine(a.here(f.Hint)))
 	}
 	return f.Exit
 }
@@ -86,7 +86,7 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._
 
 // note says something beside the data.
 func (a *app) note(format string, args ...string) {
-	fmt.Fprintln(a.err, "parley: note:", a.here(fmt.Sprintf(format, texts(args)...)))
+	fmt.Fprintln(a.err, "parley: note:", oneLine(a.here(fmt.Sprintf(format, texts(args)...))))
 }
 
 func texts(args []string) []any {

@@ -15,7 +15,7 @@ const matrixMax = 30
 func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	fmt.Fprintf(a.out, "%s and %s\n", a.bold(oneLine(r.Base.Label)+" at "+short(r.Base.Commit)), many(len(r.Sides), "side"))
 	if r.Left > 0 {
-		a.note("%s more, worked on less recently, were left out (--max)", strconv.Itoa(r.Left))
+		a.note("%s, worked on less recently, %s left out (--max)", many(r.Left, "side"), verb(r.Left, "was", "were"))
 	}
 	if len(r.Sides) == 0 {
 		fmt.Fprintln(a.out, "Nothing is ahead of it.")
@@ -86,7 +86,7 @@ func (a *app) printFindings(r *repo.Result, all bool) {
 		}
 	}
 	if quiet > 0 {
-		fmt.Fprintf(a.out, "\n%s that only inform (--all)\n", many(quiet, "finding"))
+		fmt.Fprintf(a.out, "\n%s that only %s (--all)\n", many(quiet, "finding"), verb(quiet, "informs", "inform"))
 	}
 	for _, d := range r.Report.Doubts {
 		fmt.Fprintf(a.out, "\n%s  %s, %s\n  %s\n", a.bold("cannot tell"), d.Kind, oneLine(strings.Join(d.Sides, " and ")), oneLine(d.Why))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/detect/repo"
 	"github.com/parley-mesh/parley/node/api"
 )
 
@@ -242,5 +245,27 @@ func TestAHintIsAboutTheSameHome(t *testing.T) {
 	}
 	if got := (&app{}).here("run parley up"); got != "run parley up" {
 		t.Error(got)
+	}
+}
+
+func TestWhatStrangersWroteMovesNoCursor(t *testing.T) {
+	out, notes := printed(t, func(a *app) {
+		a.note("%s is not in force", "line 1: \x1b[2J\u009b: there is no such key")
+		a.end(api.WithHint(errors.New("branch \x1b]0;x\a\nb"), "run parley check \x1b[A"))
+		a.printCheck(&repo.Result{
+			Base: repo.Tip{Ref: "main", Label: "main"}, Left: 1,
+			Sides:  []repo.Tip{{Ref: "\x1b[2J", Label: "\x1b[2J", Files: 1}},
+			Pairs:  []repo.Pair{{A: "main", B: "\x1b[2J", Merge: "clean"}},
+			Order:  []repo.Step{{Label: "\x1b[2J", Merge: "conflict", With: []string{"\x1b[3J"}}},
+			Report: detect.Report{Findings: []detect.Finding{{Severity: detect.Info}}, Doubts: []detect.Doubt{{Sides: []string{"\x1b[2J"}, Why: "\x1b"}}},
+		}, checkOptions{Options: repo.Options{Order: true}})
+	})
+	if strings.ContainsAny(out+notes, "\x1b\a\u009b") {
+		t.Errorf("%q\n%q", out, notes)
+	}
+	for _, words := range []string{"1 finding that only informs (--all)", "1 side, worked on less recently, was left out (--max)"} {
+		if !strings.Contains(out+notes, words) {
+			t.Errorf("want %q:\n%s%s", words, out, notes)
+		}
 	}
 }

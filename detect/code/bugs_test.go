@@ -112,3 +112,12 @@ func TestReadersShareNothing(t *testing.T) { // C5
 	}
 	all.Wait()
 }
+
+// A pattern that looks on to the end of the file from each of its matches takes time by the square of the file.
+func TestCoveringBlindSpotsTakesNoSquareOfTime(t *testing.T) {
+	for d, piece := range map[dialect]string{dialectTS: "</*<in A,", dialectPy: "def a[=b["} {
+		if mask(d, []byte(strings.Repeat(piece, sourceMax/4/len(piece)))) == nil {
+			t.Errorf("nothing was covered in %q", piece)
+		}
+	}
+}

@@ -311,6 +311,9 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	}
 	each(before, c.old, func(ref detect.Reference) { had[use{ref.Kind, ref.Path, ref.Target, ref.In}]++ })
 	each(after, c.now, func(ref detect.Reference) {
+		if !c.read(ref.Path) {
+			return // what the older version used is not known
+		}
 		key := use{ref.Kind, ref.Path, ref.Target, ref.In}
 		if had[key]--; had[key] < 0 {
 			added = append(added, ref)

@@ -188,3 +188,27 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		}
 	}
 }
+
+func TestAVersionThatWasNotReadShowsNothingNew(t *testing.T) { // C4
+	r := New(Project{})
+	const routes = "import express from 'express'\nexport const router = express.Router()\nrouter.get('/x', list)\n"
+	const app = "import express from 'express'\nimport { router } from './routes'\nconst app = express()\napp.use('/api', router)\nfetch('/y')\n"
+	before := []detect.Unit{r.Read("routes.ts", []byte(routes)), r.Read("app.ts", []byte(app))}
+	if d := r.Compare(before[:1], before); len(d.References) == 0 || len(d.Contracts) == 0 {
+		t.Fatalf("the example mounts and uses nothing: %+v", d)
+	}
+	after := slices.Clone(before)
+	for _, q := range []detect.Quality{detect.TimedOut, detect.Failed} {
+		after[1] = detect.Unit{Path: "app.ts", Language: "ts", Quality: q}
+		for _, d := range []detect.Delta{r.Compare(before, after), r.Compare(after, before)} {
+			if len(d.References) > 0 {
+				t.Errorf("new references: %+v", d.References)
+			}
+			for _, c := range d.Contracts {
+				if c.Change != detect.Added {
+					t.Errorf("%s: change %d, verdict %d", c.Contract.ID, c.Change, c.Verdict)
+				}
+			}
+		}
+	}
+}

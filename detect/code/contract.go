@@ -171,10 +171,12 @@ func (r *resolver) handedOn(router string) bool {
 // contracts compares the routes and schemas of two states.
 func (c *comparison) contracts(before, after []detect.Unit) (changes []detect.ContractChange) {
 	old, now := c.old.linked(before), c.now.linked(after)
+	mounted := c.mountsKnown(before) && c.mountsKnown(after)
 	var gone, come []detect.Contract
 	for id, was := range sorted(old) {
 		is, ok := now[id]
 		switch {
+		case !ok && was.Kind == detect.RouteContract && !mounted:
 		case !ok && c.clean(was.Path):
 			gone = append(gone, was)
 		case ok && c.clean(was.Path, is.Path):
@@ -197,6 +199,12 @@ func (c *comparison) contracts(before, after []detect.Unit) (changes []detect.Co
 	}
 	slices.SortStableFunc(changes, func(a, b detect.ContractChange) int { return cmp.Compare(a.Contract.ID, b.Contract.ID) })
 	return changes
+}
+
+// mountsKnown reports whether each file that mounts routers was read without an error in both states: without its
+// mounts the routes of other files seem to be served elsewhere.
+func (c *comparison) mountsKnown(units []detect.Unit) bool {
+	return !slices.ContainsFunc(units, func(u detect.Unit) bool { return len(u.Mounts) > 0 && !c.clean(u.Path) })
 }
 
 // movedRoutes pairs routes that went with those that came, where one handler alone says that they are one.

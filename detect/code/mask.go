@@ -8,7 +8,7 @@ import (
 // What released grammars cannot read yet, and what may be blanked or replaced by as many octets without a
 // change of meaning for anything that is kept: the first group is what is covered.
 var (
-	maskVariance  = regexp.MustCompile(`[<,](?:\s|/\*(?s:.*?)\*/)*(?:const\s+)?((?:in\s+out|in|out))\s+[A-Za-z_$][\w$]*\s*(?:[,>=]|extends\b)`)
+	maskVariance  = regexp.MustCompile(`[<,](?:\s|/\*+[^*]*\*+/)*(?:const\s+)?((?:in\s+out|in|out))\s+[A-Za-z_$][\w$]*\s*(?:[,>=]|extends\b)`)
 	maskTypeStar  = regexp.MustCompile(`\bexport\s+(type)\s*\*`)
 	maskDefer     = regexp.MustCompile(`\bimport\s+(defer)\s+\*`)
 	maskAccessor  = regexp.MustCompile(`(?m)(?:^|[{;}])\s*(?:(?:public|private|protected|static|override|readonly|declare|abstract|@[\w.]+(?:\(\))?)\s+)*(accessor)\s+[#\w$]`)
@@ -19,7 +19,7 @@ var (
 	maskMember    = regexp.MustCompile(`(?m)(?:^|[{;}\s])(accessor)\s*[=;(:?!]`)
 	maskLazy      = regexp.MustCompile(`(?m)^[ \t]*(lazy)[ \t]+(?:import|from)\b`)
 	maskTemplate  = regexp.MustCompile(`(?:^|[^\w"'])([tT])[rR]?["']`)
-	maskTypeParam = regexp.MustCompile(`\b(?:class|def|type)\s+\w+\s*\[[^\]\n=]*?(=\s*[\w.]+(?:\[[^\]\n]*\])?)`)
+	maskTypeParam = regexp.MustCompile(`\b(?:class|def|type)\s+\w+\s*\[[^\]\n=]*?(=\s*[\w.]+(?:\[[^\]\n=]*\])?)`)
 	maskUsing     = regexp.MustCompile(`(?m)^[ \t]*(?:await[ \t]+)?(using)[ \t]+[A-Za-z_$][\w$]*[ \t]*=`)
 )
 

@@ -71,6 +71,9 @@ func (r *Repo) bothDeclare(f *mergedFile) bool {
 
 // declared counts the declarations of the four versions; false when one of them does not parse.
 func (r *Repo) declared(f *mergedFile) (detect.Declarations, bool) {
+	if f.content == nil {
+		return detect.Declarations{}, false
+	}
 	whole := r.reader.Read(f.path, f.content)
 	d := detect.Declarations{Path: f.path, Whole: ids(whole)}
 	ok := whole.Quality == detect.Clean

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -118,7 +119,15 @@ func (r *Repo) readContents(ctx context.Context, list []*detect.Digest, trunk st
 
 func (r *Repo) read(path, blob string, content []byte) {
 	r.made[blob] = detect.MadeBy(path, content)
-	if r.reader != nil && r.made[blob] == detect.ByHand {
+	switch {
+	case r.reader == nil || r.made[blob] != detect.ByHand:
+	case content == nil: // not read: it is not to be taken for an empty file
+		u := detect.Unit{Path: path, Quality: detect.TimedOut}
+		if r.reader.Read(path, nil).Quality == detect.Unread {
+			u.Quality = detect.Unread // no code anyway
+		}
+		r.units[unitKey{path, blob}] = u
+	default:
 		r.units[unitKey{path, blob}] = r.reader.Read(path, content)
 	}
 }
@@ -186,38 +195,62 @@ func prints(units []detect.Unit) (all []uint64) {
 	return slices.Compact(all)
 }
 
-// blobs reads contents in one run of git. One that is missing, or larger than blobMax, is passed on empty.
+// restartsMax is how often git is started again behind a content over which it gave up.
+const restartsMax = 20
+
+// blobs reads contents in one run of git. One that is missing, or larger than blobMax, is passed on as nil: in a
+// partial clone git gives up over the first one that it would have to fetch, and what is left after that happened
+// too often is passed on as nil.
 func (r *Repo) blobs(ctx context.Context, ids []string, each func(id string, content []byte)) error {
-	if len(ids) == 0 {
-		return nil
+	for range restartsMax {
+		if len(ids) == 0 {
+			return nil
+		}
+		done, err := r.someBlobs(ctx, ids, each)
+		if err != nil {
+			return fmt.Errorf("read contents: %w", errors.Join(err, ctx.Err()))
+		}
+		if ids = ids[done:]; len(ids) > 0 {
+			each(ids[0], nil)
+			ids = ids[1:]
+		}
 	}
-	c := r.command(ctx, "cat-file", "--batch")
-	c.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := c.Start(); err != nil {
-		return err
-	}
-	err = readBlobs(bufio.NewReader(out), ids, each)
-	if err != nil {
-		_ = c.Process.Kill() // it may still have more to say
-	}
-	if waited := c.Wait(); err == nil {
-		err = waited
-	}
-	if err != nil {
-		return fmt.Errorf("read contents: %w", errors.Join(err, ctx.Err()))
+	for _, id := range ids {
+		each(id, nil)
 	}
 	return nil
 }
 
-func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) error {
-	for _, id := range ids {
+// someBlobs is how many contents were read before git gave up over the next one.
+func (r *Repo) someBlobs(ctx context.Context, ids []string, each func(id string, content []byte)) (done int, err error) {
+	c := r.command(ctx, "cat-file", "--batch")
+	c.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := c.Start(); err != nil {
+		return 0, err
+	}
+	done, err = readBlobs(bufio.NewReader(out), ids, each)
+	if err != nil && !errors.Is(err, io.EOF) {
+		_ = c.Process.Kill() // it may still have more to say
+	}
+	waited := c.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](waited); ok && exit.ExitCode() > 0 && errors.Is(err, io.EOF) && ctx.Err() == nil {
+		return done, nil
+	}
+	if err == nil {
+		err = waited
+	}
+	return done, err
+}
+
+func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) (int, error) {
+	for done, id := range ids {
 		head, err := in.ReadString('\n')
 		if err != nil {
-			return err
+			return done, err
 		}
 		if strings.HasSuffix(head, " missing\n") || strings.HasSuffix(head, " ambiguous\n") {
 			each(id, nil)
@@ -225,7 +258,7 @@ func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) error 
 		}
 		size, err := strconv.ParseInt(strings.TrimSpace(head[strings.LastIndexByte(head, ' ')+1:]), 10, 64)
 		if err != nil {
-			return err
+			return done, err
 		}
 		var content []byte
 		if size <= blobMax {
@@ -238,9 +271,9 @@ func readBlobs(in *bufio.Reader, ids []string, each func(string, []byte)) error 
 			_, err = in.Discard(1)
 		}
 		if err != nil {
-			return err
+			return done, err
 		}
 		each(id, content)
 	}
-	return nil
+	return len(ids), nil
 }

@@ -17,10 +17,13 @@ import (
 type git struct {
 	dir string
 	env []string
+	set []string // settings in env
 }
 
-// settings keep the user's own from changing what git answers, and git from the network.
+// settings keep the user's own from changing what git answers, git from the network and from writing beside its
+// index, and it from running hooks and signature checkers.
 var settings = []string{
+	"core.hooksPath=/dev/null", "core.splitIndex=false", "log.showSignature=false", "i18n.logOutputEncoding=UTF-8",
 	"core.quotePath=false", "core.fsmonitor=false", "core.looseCompression=0", "gc.auto=0", "protocol.allow=never",
 	"diff.renames=true", "diff.algorithm=histogram", "diff.indentHeuristic=false", "diff.noprefix=false", "diff.mnemonicPrefix=false",
 	"diff.orderFile=/dev/null", "diff.renameLimit=7000",
@@ -41,17 +44,50 @@ func newGit(dir string) git {
 		return slices.Contains(local, name)
 	})
 	env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1")
-	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
-	for i, s := range settings {
-		key, value, _ := strings.Cut(s, "=")
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, value))
+	env = append(env, "GIT_ALLOW_PROTOCOL=") // unlike protocol.allow, above what a repository allows itself
+	return git{dir: dir, env: env}.setting(settings...)
+}
+
+// setting is the same git with more settings, each key=value.
+func (g git) setting(more ...string) git {
+	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(g.set)+len(more))}
+	for i, s := range more {
+		at := strings.LastIndexByte(s, '=')
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", len(g.set)+i, s[:at]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(g.set)+i, s[at+1:]))
 	}
-	return git{dir, env}
+	g.set = append(slices.Clip(g.set), more...)
+	return g.with(env...)
+}
+
+// programs are the settings that name programs which attributes of files call up.
+const programs = `^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$`
+
+// tame keeps git from running the filters and merge drivers that a repository's settings name: they may write
+// where they like, as that of git-lfs does. What has a driver is merged as text. It reports whether there are any.
+func (g git) tame(ctx context.Context) (tamed git, drivers bool, err error) {
+	a, err := g.ask(ctx, nil, "config", "--name-only", "-z", "--get-regexp", programs)
+	if err != nil {
+		return g, false, err
+	}
+	var off []string
+	for _, key := range cut(string(a.out)) {
+		switch {
+		case strings.HasPrefix(key, "merge."):
+			drivers = true
+			off = append(off, key+"=git merge-file --marker-size %L %A %O %B")
+		case strings.HasSuffix(key, ".required"):
+			off = append(off, key+"=false")
+		default:
+			off = append(off, key+"=")
+		}
+	}
+	return g.setting(off...), drivers, nil
 }
 
 // with is the same git with more in its environment.
 func (g git) with(env ...string) git {
-	return git{g.dir, append(slices.Clip(g.env), env...)}
+	g.env = append(slices.Clip(g.env), env...)
+	return g
 }
 
 // answer is what git said. Code is its exit status.

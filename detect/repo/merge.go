@@ -27,7 +27,7 @@ func (r *Repo) mergeAll(ctx context.Context, pairs [][2]string) ([]merged, error
 	for _, p := range pairs {
 		fmt.Fprintf(&input, "%s %s\n", p[0], p[1])
 	}
-	a, err := r.ask(ctx, strings.NewReader(input.String()), "merge-tree", "--write-tree", "--stdin")
+	a, err := r.merger.ask(ctx, strings.NewReader(input.String()), "merge-tree", "--write-tree", "--stdin")
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 // Repo is one repository.
 type Repo struct {
 	git
+	merger  git // as git, away from the working copy where drivers of it would be run
 	scratch string
 	shallow map[string]bool // commits behind which the history is cut off
 	graph   graph
@@ -57,10 +58,29 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	r.git = g.with("GIT_OBJECT_DIRECTORY="+filepath.Join(scratch, "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(paths[1]))
+	if err := r.calm(ctx, dir, paths[0]); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	if r.shallow, err = readShallow(filepath.Join(paths[0], "shallow")); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// calm keeps programs of the repository's settings from being run. git puts the three versions of a file that has a
+// merge driver where it works, so that merges have a directory of their own then.
+func (r *Repo) calm(ctx context.Context, dir, gitDir string) error {
+	tamed, drivers, err := r.tame(ctx)
+	r.git, r.merger = tamed, tamed
+	if err != nil || !drivers {
+		return err
+	}
+	r.merger.dir = filepath.Join(r.scratch, "merge")
+	r.merger = r.merger.with("GIT_DIR="+gitDir, "GIT_WORK_TREE="+r.merger.dir)
+	if err := os.Mkdir(r.merger.dir, 0o700); err != nil {
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
+	return nil
 }
 
 // Close removes what git made.
@@ -118,11 +138,12 @@ func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
 }
 
-// File is one file of a commit; false when there is none.
+// File is one file of a commit; false when there is none. One that is there and cannot be read is an error.
 func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, error) {
-	a, err := r.ask(ctx, nil, "cat-file", "blob", commit+":"+path)
-	if err != nil || a.code != 0 {
+	entry, err := r.out(ctx, nil, "--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", path)
+	if err != nil || entry == "" {
 		return nil, false, err
 	}
-	return a.out, true, nil
+	content, err := r.out(ctx, nil, "cat-file", "blob", commit+":"+path)
+	return []byte(content), err == nil, err
 }

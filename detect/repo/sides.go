@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parley-mesh/parley/detect"
 )
@@ -105,10 +105,15 @@ func parseRef(line string, which Which) (tip, bool) {
 	return t, true
 }
 
-// named is the side that a person names: a directory is the working copy there.
+// named is the side that a person names: a directory is the working copy there, unless a branch has its name.
 func (r *Repo) named(ctx context.Context, name string) (tip, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return r.worktreeAt(ctx, name)
+	_, err := r.Resolve(ctx, "refs/heads/"+name)
+	if info, missing := os.Stat(name); errors.Is(err, ErrNoRevision) && missing == nil && info.IsDir() {
+		t, err := r.worktreeAt(ctx, name)
+		if err == nil && t.head == "" {
+			err = fmt.Errorf("directory %s: %w of this repository", name, ErrNoRevision)
+		}
+		return t, err
 	}
 	for _, ref := range candidates(name) {
 		commit, err := r.Resolve(ctx, ref)
@@ -161,6 +166,9 @@ func (r *Repo) worktrees(ctx context.Context, list []tip) ([]tip, error) {
 		if dir == "" || bare {
 			continue
 		}
+		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+			continue // a locked one may stand on a disk that is not there
+		}
 		t, err := r.worktreeAt(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -177,12 +185,16 @@ const dirty = "with uncommitted work"
 
 // worktreeAt is the side of one working copy; without uncommitted work it is the branch.
 func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
-	there := newGit(dir)
-	there.env = r.env
+	there := r.git
+	there.dir = dir
+	there, _, err := there.tame(ctx) // it may have settings of its own
+	if err != nil {
+		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
+	}
 	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
 	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
 	if branch == "" {
-		t.Ref = filepath.Base(dir)
+		t.Ref = dir // its last part may well be the name of a branch
 	}
 	head, err := r.headOf(ctx, there)
 	if err != nil {
@@ -241,10 +253,8 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 		return "", err
 	}
 	_ = temporary.Close() // it is empty
-	content, err := os.ReadFile(index)
-	if err == nil {
-		err = os.WriteFile(temporary.Name(), content, 0o600)
-	} else if errors.Is(err, os.ErrNotExist) {
+	err = copyIndex(temporary.Name(), index)
+	if errors.Is(err, os.ErrNotExist) {
 		err = os.Remove(temporary.Name())
 	}
 	if err != nil {
@@ -255,5 +265,21 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 	if _, err := there.out(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
 		return "", err
 	}
-	return there.line(ctx, "write-tree")
+	return there.line(ctx, "write-tree", "--missing-ok") // a partial clone has not all of them
+}
+
+// copyIndex copies an index with its time: git looks again at files that are not older than their index.
+func copyIndex(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
