@@ -129,7 +129,7 @@ func (m *Mesh) tellUp(d ledger.Device) {
 	}
 	addrs := m.host.Peerstore().Addrs(p)
 	agent, _ := m.host.Peerstore().Get(p, "AgentVersion") // none: it has not told
-	m.learnFrom(addrs)
+	m.learnFrom(p, addrs)
 	m.mu.Lock()
 	s := m.status[d]
 	if text, ok := agent.(string); ok && s != nil {
