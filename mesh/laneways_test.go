@@ -57,3 +57,23 @@ func (i Identity) peerID(t *testing.T) peer.ID {
 	}
 	return id
 }
+
+func TestAConnectionOfALaneProvesItselfAndIsKept(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		b := newBorder(t)
+		b.on()
+		kim, maya := b.met()
+		conns := b.meshes[kim].host.Network().ConnsToPeer(b.meshes[maya].host.ID())
+
+		b.meshes[kim].prove(b.ids[maya].Device())
+
+		for _, c := range conns {
+			if c.IsClosed() {
+				t.Error("a connection that works was closed")
+			}
+		}
+		if n := b.meshes[maya].refused.n[RefusedLane].Load(); n > 0 {
+			t.Errorf("it was asked what only the fleet is asked, %d times", n)
+		}
+	})
+}
