@@ -77,3 +77,23 @@ func TestAConnectionOfALaneProvesItselfAndIsKept(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsAwayIsAMemberHoweverManyComputersOfLanesAreThere(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		b := newBorder(t)
+		b.on()
+		kim, _ := b.met()
+		b.close(1 - kim)
+		<-time.After(time.Minute)
+
+		there := 0
+		for _, s := range b.meshes[kim].Peers() {
+			if s.Connected && s.Lane == b.fleets[1] {
+				there++
+			}
+		}
+		if there == 0 || !b.meshes[kim].someAway() {
+			t.Errorf("with %d computers of a lane connected, nobody looks for the member that is away", there)
+		}
+	})
+}
