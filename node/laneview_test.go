@@ -3,6 +3,7 @@ package node
 import (
 	"crypto/ed25519"
 	"log/slog"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -228,6 +229,31 @@ func TestALaneBuriesNothingAndSeesNoGrave(t *testing.T) { // L5, S9
 	}
 	if seen, ok, err := byLane.Tomb(tid); seen != nil || ok || err != nil {
 		t.Errorf("the lane sees %+v, %v", seen, err)
+	}
+}
+
+func TestARosterThatALaneFillsIsFoldedInLittleMemory(t *testing.T) { // L9, S18
+	p := newPaired(t)
+	h := ledger.Header{Ledger: p.hers}
+	var all []*ledger.Record
+	for n := range looseMax - len(p.loose(p.hers)) {
+		all = append(all, p.maya.write(t, h, &ledger.MainClaim{Term: uint64(n + 2)}))
+	}
+	if changed, err := p.keepLoose(p.hers, all); err != nil || !changed {
+		t.Fatalf("changed %v, %v", changed, err)
+	}
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := lanes.FoldVisible(p.hers, p.loose(p.hers))
+	runtime.ReadMemStats(&after)
+
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 || !r.Member(p.maya.device()) {
+		t.Errorf("folding it takes %d MB", mb)
+	}
+	more := []*ledger.Record{p.maya.write(t, h, &ledger.MainClaim{Term: 1 << 40})}
+	if changed, err := p.keepLoose(p.hers, more); err == nil || changed {
+		t.Error("more is kept than is folded")
 	}
 }
 
