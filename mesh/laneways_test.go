@@ -78,6 +78,20 @@ func TestAConnectionOfALaneProvesItselfAndIsKept(t *testing.T) {
 	})
 }
 
+func TestNoComputerOfALaneIsAskedForTheTime(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		b := newBorder(t)
+		b.on()
+		kim, maya := b.met()
+		if _, n := b.meshes[kim].clocks(t.Context()); n != 1 {
+			t.Errorf("%d clocks are compared, want the other member's", n)
+		}
+		if n := b.meshes[maya].refused.n[RefusedLane].Load(); n > 0 {
+			t.Errorf("another developer's computer was asked for the time, %d times", n)
+		}
+	})
+}
+
 func TestWhoIsAwayIsAMemberHoweverManyComputersOfLanesAreThere(t *testing.T) {
 	virtual.Test(t, func(t *testing.T) {
 		b := newBorder(t)
