@@ -193,7 +193,8 @@ func (v laneView) admits(tid ledger.TID, coming []*ledger.Record) bool {
 	return v.g.MaySee(slices.DeleteFunc(slices.Clone(coming), func(r *ledger.Record) bool { return r.Ledger != tid }))
 }
 
-// receiveLoose adds what came of another developer's roster, and judges what comes next by it.
+// receiveLoose adds what came of another developer's roster, and judges by it what waited for that and what comes
+// next.
 func (n *Node) receiveLoose(fleet ledger.TID, records []*ledger.Record) error {
 	own := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Ledger != fleet })
 	changed, err := n.keepLoose(fleet, own)
@@ -202,7 +203,7 @@ func (n *Node) receiveLoose(fleet ledger.TID, records []*ledger.Record) error {
 	}
 	n.refoldLanes()
 	n.heard.add(fleet)
-	return nil
+	return n.keep(n.strangers.known(n.heardOf))
 }
 
 // openBook remembers the opens of conversations, which say who may see them.

@@ -257,6 +257,27 @@ func TestARosterThatALaneFillsIsFoldedInLittleMemory(t *testing.T) { // L9, S18
 	}
 }
 
+func TestWhatWaitsForALanesRosterCountsOnceTheLaneShowsIt(t *testing.T) { // D-4
+	p := newPaired(t)
+	p.on(p.kim)
+	p.on(p.maya)
+	second := newPen(9) // a new computer of hers, of which an own computer told before the lane did
+	open := p.opens(p.maya, laneRepo, 1, ledger.LaneParty(p.fleet))
+	said := second.write(t, ledger.Header{Ledger: open.Ledger, Open: open.ID, Re: []ledger.ID{open.ID}}, &ledger.Ack{Classes: []ledger.Class{ledger.HasMaster}})
+	p.strangers.put(ledger.Device{8}, []*ledger.Record{said}, p.wall())
+	add := &ledger.Add{Device: second.device(), Invite: ledger.Invite{4}}
+	copy(add.Accept[:], ed25519.Sign(second.id.Key(), ledger.JoinStatement(p.hers, add.Invite, p.maya.device())))
+	shown := p.maya.write(t, ledger.Header{Ledger: p.hers, Deps: []ledger.ID{p.claims[p.maya]}}, add)
+
+	if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Roster, []*ledger.Record{shown}); err != nil {
+		t.Fatal(err)
+	}
+
+	if r, err := p.store.Record(said.ID); err != nil || r == nil {
+		t.Errorf("it waits still: %v", err)
+	}
+}
+
 func mustRecords(t *testing.T, s *disk.Store, tid ledger.TID) []*ledger.Record {
 	t.Helper()
 	out, err := s.Records(tid)
