@@ -172,6 +172,9 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 		switch {
 		case !v.g.Carries(r.Device):
 			continue
+		case v.n.store.Pruned(r.Ledger): // their end keeps it for longer, and brings it each time
+			v.n.mesh.Count(mesh.RefusedForgotten, 1)
+			continue
 		case f == ledger.Lane && r.Ledger == v.g.Ledger():
 		case f == ledger.Conversation && v.g.Mutual() && v.admits(r.Ledger, records):
 		default:

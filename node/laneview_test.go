@@ -278,6 +278,38 @@ func TestWhatWaitsForALanesRosterCountsOnceTheLaneShowsIt(t *testing.T) { // D-4
 	}
 }
 
+func TestWhatALaneBringsOfAForgottenConversationTakesNoRoom(t *testing.T) { // L9
+	p := newPaired(t)
+	p.mesh = &mesh.Mesh{} // counts what is refused
+	p.on(p.kim)
+	p.on(p.maya)
+	open := p.opens(p.maya, laneRepo, 1, ledger.LaneParty(p.fleet))
+	closed := p.maya.write(t, ledger.Header{Ledger: open.Ledger, Spine: open.ID, Open: open.ID, Claim: p.claims[p.maya]}, &ledger.Closed{Why: ledger.ClosedPerson})
+	p.apply(open, closed)
+	tomb := &ledger.Tomb{Ledger: open.Ledger, Open: open.Wire, Spine: [][]byte{closed.Wire}, Digest: ledger.TombDigest(closed.ID)}
+	if _, err := p.store.Apply(disk.Batch{Bury: []disk.Grave{{Tomb: *tomb}}}); err != nil {
+		t.Fatal(err)
+	}
+	bring := func(records ...*ledger.Record) {
+		if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Conversation, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for range lanes.OpenThreadsMax + 1 { // the other end keeps it for longer, and brings it at each catch-up
+		bring(open, closed)
+	}
+	fresh := p.opens(p.maya, laneRepo, 2, ledger.LaneParty(p.fleet))
+	bring(fresh)
+
+	if r, err := p.store.Record(fresh.ID); err != nil || r == nil {
+		t.Errorf("there is no room for a new conversation: %v", err)
+	}
+	if q := p.quotas.of[p.hers]; q.Threads != 1 || q.Bytes > 2*len(fresh.Wire) {
+		t.Errorf("counted: %d conversations, %d bytes", q.Threads, q.Bytes)
+	}
+}
+
 func mustRecords(t *testing.T, s *disk.Store, tid ledger.TID) []*ledger.Record {
 	t.Helper()
 	out, err := s.Records(tid)
