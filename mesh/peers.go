@@ -26,16 +26,15 @@ func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
 	if !ok || !m.gate.known(p) {
-		if m.gate.relay(p) {
+		if m.gate.relay(p) || m.gate.guest(p) {
 			return
 		}
 		if conn.Stat().Direction == network.DirInbound && m.gate.probed() {
 			m.run(func() { m.visit(conn) })
 			return
 		}
-		if !m.gate.guest(p) { // it was removed, or the invitation ended, while it connected
-			m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
-		}
+		// It was removed, or the invitation ended, while it connected.
+		m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
 		return
 	}
 	m.gate.connected(p, true)
