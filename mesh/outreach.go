@@ -250,12 +250,10 @@ func (m *Mesh) asksToBeDialled() bool {
 	return false
 }
 
-// visit lets somebody who dials back stay for a moment.
+// visit lets somebody who dials back stay for a moment. Who is a member by then connects anew, as in [Mesh.promote].
 func (m *Mesh) visit(conn network.Conn) {
 	_ = m.pause(visitorIn)
-	if !m.gate.member(conn.RemotePeer()) {
-		_ = conn.Close() // it may have gone
-	}
+	_ = conn.Close() // it may have gone
 }
 
 // straighten tries again and again to get past the relay, as the side that was called.

@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/simnet/virtual"
 )
 
@@ -37,5 +38,22 @@ func TestWhoIsInvitedMayStayWhileAnotherIsAskedToDialBack(t *testing.T) { // P3
 		if guest.Network().Connectedness(at.ID) != network.Connected {
 			t.Error("the connection was cut as one that dials back")
 		}
+	})
+}
+
+func TestWhoCameAsAStrangerAndIsAddedConnectsAnew(t *testing.T) { // decision 8
+	virtual.Test(t, func(t *testing.T) {
+		c := newTown(t, 2)
+		c.meshes[0].SetMembers(c.devices()[:1])
+		asked := true
+		c.meshes[0].gate.allowProbes(func() bool { return asked })
+		<-time.After(time.Minute) // the other dials, and is taken for one that dials back
+		asked = false
+
+		c.meshes[0].SetMembers(c.devices())
+		<-time.After(time.Minute)
+		c.say(0, newPen(c.ids[0], ledger.TID{7}), true)
+
+		c.heard(1, 1, time.Second)
 	})
 }
