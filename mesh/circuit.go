@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -75,7 +76,7 @@ func (m *Mesh) learnRelays(infos ...peer.AddrInfo) {
 	news := false
 	m.mu.Lock()
 	for _, info := range infos {
-		if info.ID == m.host.ID() {
+		if info.ID == m.host.ID() || m.shut[info.ID] {
 			continue
 		}
 		i := slices.IndexFunc(m.stations, func(s *station) bool { return s.info.ID == info.ID })
@@ -94,15 +95,33 @@ func (m *Mesh) learnRelays(infos ...peer.AddrInfo) {
 			}
 		}
 	}
+	m.allowRelays()
+	m.mu.Unlock()
+	if news {
+		m.reserveNow()
+	}
+}
+
+// allowRelays lets the relays that are known be dialled, and no others. The caller holds the lock.
+func (m *Mesh) allowRelays() {
 	var ids []peer.ID
 	for _, s := range m.stations {
 		ids = append(ids, s.info.ID)
 	}
-	m.mu.Unlock()
 	m.gate.setRelays(ids)
-	if news {
-		m.reserveNow()
+}
+
+// leaveRelays gives up the places at computers that were removed from the fleet: a relay is told who belongs to it,
+// and it is dialled although it is no member.
+func (m *Mesh) leaveRelays(removed []peer.ID, members map[peer.ID]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range removed {
+		m.shut[p] = true
 	}
+	maps.DeleteFunc(m.shut, func(p peer.ID, _ bool) bool { return members[p] })
+	m.stations = slices.DeleteFunc(m.stations, func(s *station) bool { return m.shut[s.info.ID] })
+	m.allowRelays()
 }
 
 // retellRelays lets every relay hear anew who belongs to the fleet.

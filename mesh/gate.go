@@ -208,15 +208,15 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
+	if dir == network.DirInbound && g.open && (len(g.guests) < guestsMax || g.guests[p]) {
+		g.guests[p] = true
+		return true
+	}
 	if probed {
 		return true // it dials back with a key of its own, as AutoNAT does; every protocol of ours refuses it
 	}
-	if dir != network.DirInbound || !g.open || len(g.guests) >= guestsMax && !g.guests[p] {
-		g.refused.Count(RefusedStranger)
-		return false
-	}
-	g.guests[p] = true
-	return true
+	g.refused.Count(RefusedStranger)
+	return false
 }
 
 // InterceptUpgraded has nothing to add.

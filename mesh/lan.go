@@ -12,6 +12,8 @@ import (
 	"github.com/libp2p/zeroconf/v2"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/parley-mesh/parley/ledger"
 )
 
 // lanService is what is shouted on the local network. It is the same for every fleet; who answers is told by
@@ -173,7 +175,7 @@ func (l *lan) askOnce(ctx context.Context) {
 func (m *Mesh) someAway() bool {
 	there := 0
 	for _, s := range m.Peers() {
-		if s.Connected {
+		if s.Connected && s.Lane == (ledger.TID{}) {
 			there++
 		}
 	}

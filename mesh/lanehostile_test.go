@@ -221,11 +221,11 @@ func TestAFloodThroughALaneIsBoundedCountedAndLosesNothing(t *testing.T) { // L9
 		for range flood {
 			b.put(maya, b.leaf(maya, open), true)
 		}
-		<-time.After(time.Second)
+		<-time.After(100 * time.Millisecond) // the chance of a catch-up, which would bring the rest, is small
 
 		for i := range 2 {
 			if n := b.shelves[i].count(); n > 1+lanes.GossipPerMinuteMax {
-				t.Errorf("computer %d took %d records in a second", i, n)
+				t.Errorf("computer %d took %d records at once", i, n)
 			}
 		}
 		counted := b.meshes[0].refused.n[RefusedRate].Load() + b.meshes[1].refused.n[RefusedRate].Load()

@@ -14,8 +14,8 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// laneRosterMax bounds the records of another developer's roster that pairing takes.
-const laneRosterMax = 10_000
+// laneRosterMax bounds the records of another developer's roster that pairing takes: as many as are kept of it.
+const laneRosterMax = 1_000
 
 // LaneOptions is what pairing with another developer needs of the node, at either end.
 type LaneOptions struct {

@@ -159,6 +159,7 @@ type Mesh struct {
 	last      *Invitation // ended, and latecomers may still come in
 	past      []ended     // what became of the last codes, the oldest first
 	stations  []*station
+	shut      map[peer.ID]bool         // computers that were removed: they are no relays
 	told      []ma.Multiaddr           // addresses over relays as libp2p last heard of them
 	seen      map[peer.ID]ma.Multiaddr // where others see this computer's connections come from
 	lan       io.Closer                // nil: not on the local network
@@ -199,7 +200,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
-		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, began: time.Now(),
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused
@@ -328,6 +329,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 		return
 	}
 	m.rates.keep(m.gate.member)
+	m.leaveRelays(removed, peers)
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}

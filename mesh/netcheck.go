@@ -10,6 +10,8 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/parley-mesh/parley/ledger"
 )
 
 // Verdict answers whether something works from here.
@@ -170,7 +172,7 @@ func (m *Mesh) clocks(ctx context.Context) (time.Duration, int) {
 		}
 	}
 	for _, p := range m.Peers() {
-		if p.Connected && len(all) < 2*relaysMax && ctx.Err() == nil {
+		if p.Connected && p.Lane == (ledger.TID{}) && len(all) < 2*relaysMax && ctx.Err() == nil {
 			if t, err := m.Ping(ctx, p.Device); err == nil {
 				all = append(all, t.Skew)
 			}

@@ -144,16 +144,19 @@ func (m *Mesh) tellMoved(d ledger.Device, addrs []ma.Multiaddr) {
 	up := m.up[d]
 	m.addrs[d] = slices.Clone(addrs)
 	m.mu.Unlock()
-	m.learnFrom(addrs)
+	if p, err := peerOf(d); err == nil {
+		m.learnFrom(p, addrs)
+	}
 	if up {
 		m.tell(Event{Kind: PeerMoved, Device: d, Addrs: textsOf(addrs)})
 	}
 }
 
 // learnFrom takes the relays that a member is reached by as relays for this computer too: that is how one
-// that is set on one computer comes to all.
-func (m *Mesh) learnFrom(addrs []ma.Multiaddr) {
-	if !m.c.Reach.Circuits {
+// that is set on one computer comes to all. Another developer's is left alone: a relay is told every key of the
+// fleet (rule L1).
+func (m *Mesh) learnFrom(p peer.ID, addrs []ma.Multiaddr) {
+	if !m.c.Reach.Circuits || !m.gate.member(p) {
 		return
 	}
 	for _, a := range addrs {
@@ -212,14 +215,17 @@ func (m *Mesh) proveOne(c network.Conn) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
 	defer stop()
-	if err := s.SetProtocol(pingProtocol); err != nil {
+	ask, trip := pingProtocol, func() error { _, err := m.trip(s); return err }
+	if _, lane := m.gate.lane(c.RemotePeer()); lane { // it may not be pinged
+		ask, trip = whereProtocol, func() error { _, err := m.exchangePlaces(s); return err }
+	}
+	if err := s.SetProtocol(ask); err != nil {
 		return errors.Join(err, s.Reset())
 	}
-	if err := multistream.SelectProtoOrFail(pingProtocol, s); err != nil {
+	if err := multistream.SelectProtoOrFail(ask, s); err != nil {
 		return errors.Join(err, s.Reset())
 	}
-	_, err = m.trip(s)
-	return errors.Join(err, s.CloseWrite(), s.CloseRead())
+	return errors.Join(trip(), s.CloseWrite(), s.CloseRead())
 }
 
 // proveAll does so with everybody: after a sleep, connections look open that the others gave up long ago.
@@ -244,12 +250,10 @@ func (m *Mesh) asksToBeDialled() bool {
 	return false
 }
 
-// visit lets somebody who dials back stay for a moment.
+// visit lets somebody who dials back stay for a moment. Who is a member by then connects anew, as in [Mesh.promote].
 func (m *Mesh) visit(conn network.Conn) {
 	_ = m.pause(visitorIn)
-	if !m.gate.member(conn.RemotePeer()) {
-		_ = conn.Close() // it may have gone
-	}
+	_ = conn.Close() // it may have gone
 }
 
 // straighten tries again and again to get past the relay, as the side that was called.

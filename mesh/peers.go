@@ -26,16 +26,15 @@ func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
 	if !ok || !m.gate.known(p) {
-		if m.gate.relay(p) {
+		if m.gate.relay(p) || m.gate.guest(p) {
 			return
 		}
 		if conn.Stat().Direction == network.DirInbound && m.gate.probed() {
 			m.run(func() { m.visit(conn) })
 			return
 		}
-		if !m.gate.guest(p) { // it was removed, or the invitation ended, while it connected
-			m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
-		}
+		// It was removed, or the invitation ended, while it connected.
+		m.run(func() { _ = conn.Close() }) // whatever is left of it ends with the host
 		return
 	}
 	m.gate.connected(p, true)
@@ -129,7 +128,7 @@ func (m *Mesh) tellUp(d ledger.Device) {
 	}
 	addrs := m.host.Peerstore().Addrs(p)
 	agent, _ := m.host.Peerstore().Get(p, "AgentVersion") // none: it has not told
-	m.learnFrom(addrs)
+	m.learnFrom(p, addrs)
 	m.mu.Lock()
 	s := m.status[d]
 	if text, ok := agent.(string); ok && s != nil {

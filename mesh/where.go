@@ -78,7 +78,7 @@ func (m *Mesh) takePlace(from ledger.Device, signed []byte) bool {
 	if !news {
 		return false
 	}
-	m.learnFrom(r.Addrs)
+	m.learnFrom(r.PeerID, r.Addrs)
 	if !away {
 		m.tellMoved(d, r.Addrs)
 	}

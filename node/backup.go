@@ -33,7 +33,7 @@ func ledgerPart(store *disk.Store, after string) (out api.LedgerPart, err error)
 			return out, fmt.Errorf("ledger after %q: %w", after, api.ErrUsage)
 		}
 	}
-	entries, err := store.Ledgers()
+	entries, err := backedUp(store)
 	if err != nil {
 		return out, err
 	}
@@ -45,6 +45,17 @@ func ledgerPart(store *disk.Store, after string) (out api.LedgerPart, err error)
 	var b bytes.Buffer
 	err = writeLedger(&b, store, entries[i])
 	out.Frames = b.Bytes()
+	return out, err
+}
+
+// backedUp is every ledger, ascending, and what other developers show of their rosters, without which a restored
+// computer could reach no lane.
+func backedUp(store *disk.Store) ([]disk.Entry, error) {
+	out, err := store.Ledgers()
+	for _, fleet := range looseFleets(store) {
+		out = append(out, disk.Entry{Listing: ledger.Listing{Ledger: fleet}, Family: ledger.Roster})
+	}
+	slices.SortFunc(out, func(a, b disk.Entry) int { return slices.Compare(a.Listing.Ledger[:], b.Listing.Ledger[:]) })
 	return out, err
 }
 
@@ -62,6 +73,9 @@ func writeLedger(w io.Writer, store *disk.Store, e disk.Entry) error {
 		return ledger.WriteFrame(w, tomb)
 	}
 	records, err := store.Records(e.Listing.Ledger)
+	if _, held := store.Family(e.Listing.Ledger); !held {
+		records = looseIn(store, e.Listing.Ledger)
+	}
 	if err != nil || e.Family == ledger.FamilyUnknown {
 		return err
 	}
@@ -246,7 +260,7 @@ func fillStore(ctx context.Context, store *disk.Store, b *backup.Reader, id mesh
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		n, err := restoreFrame(store, f)
+		n, err := restoreFrame(store, b.Header.Fleet, f)
 		if err != nil {
 			return err
 		}
@@ -267,13 +281,17 @@ func fillStore(ctx context.Context, store *disk.Store, b *backup.Reader, id mesh
 	return err
 }
 
-// restoreFrame stores one frame's records, each verified.
-func restoreFrame(store *disk.Store, f ledger.Frame) (int, error) {
+// restoreFrame stores one frame's records, each verified: those of another fleet's roster beside the ledgers.
+func restoreFrame(store *disk.Store, own ledger.TID, f ledger.Frame) (int, error) {
 	var batch disk.Batch
 	var err error
 	switch f := f.(type) {
 	case *ledger.Records:
 		batch.Records, err = verifiedAll(f.Ledger, f.Family, f.Wires)
+		if err == nil && f.Family == ledger.Roster && f.Ledger != own {
+			_, err = keepLooseIn(store, f.Ledger, batch.Records)
+			return len(batch.Records), err
+		}
 	case *ledger.Tomb:
 		_, err = verifiedAll(f.Ledger, ledger.Conversation, append([][]byte{f.Open}, f.Spine...))
 		batch.Bury = []disk.Grave{{Tomb: *f}}

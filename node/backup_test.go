@@ -21,6 +21,12 @@ func TestABackupHoldsTheLedgerAndNoApproval(t *testing.T) { // case 40, S4
 		}
 		roster, said := closedThread(t, n)
 		n.holds(t, append(slices.Clone(roster), said...)...)
+		other := &paired{t: t, claims: map[*pen]ledger.ID{}, fleets: map[*pen]ledger.TID{}}
+		maya := newPen(2)
+		shown := other.found(maya)
+		if _, err := n.keepLoose(other.fleets[maya], shown); err != nil {
+			t.Fatal(err)
+		}
 		if prune {
 			n.retain(n.wall().AddDate(0, 0, keepClosedDays+1))
 		}
@@ -56,6 +62,9 @@ func TestABackupHoldsTheLedgerAndNoApproval(t *testing.T) { // case 40, S4
 		if again.store.Digest() != digest || again.store.Pruned(said[0].Ledger) != prune || again.id.Device() != device || again.inc == own || value != nil || spent != nil {
 			t.Errorf("pruned %v: the same ledger %v, the same incarnation %v, approval %q, %v", prune, again.store.Digest() == digest, again.inc == own, value, errors.Join(err, err2))
 		}
+		if got := again.loose(other.fleets[maya]); len(got) != len(shown) {
+			t.Errorf("%d of %d records of another developer's roster are back: no lane could be reached", len(got), len(shown))
+		}
 		if err := again.close(); err != nil {
 			t.Error(err)
 		}
@@ -82,7 +91,7 @@ func TestARestoreTakesNoForgedRecord(t *testing.T) {
 		"a tomb":         &ledger.Tomb{Ledger: said[0].Ledger, Open: forged, Spine: [][]byte{said[2].Wire}},
 		"another frame":  &ledger.Buckets{Digests: make([]byte, 4096)},
 	} {
-		if _, err := restoreFrame(n.store, f); !errors.Is(err, backup.ErrNoBackup) {
+		if _, err := restoreFrame(n.store, n.fleet, f); !errors.Is(err, backup.ErrNoBackup) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

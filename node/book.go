@@ -68,9 +68,6 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 			}
 		}
 	}
-	if len(loose) > 0 {
-		return b.n.keep(b.n.strangers.known(b.n.heardOf))
-	}
 	return nil
 }
 

@@ -172,6 +172,9 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 		switch {
 		case !v.g.Carries(r.Device):
 			continue
+		case v.n.store.Pruned(r.Ledger): // their end keeps it for longer, and brings it each time
+			v.n.mesh.Count(mesh.RefusedForgotten, 1)
+			continue
 		case f == ledger.Lane && r.Ledger == v.g.Ledger():
 		case f == ledger.Conversation && v.g.Mutual() && v.admits(r.Ledger, records):
 		default:
@@ -193,7 +196,8 @@ func (v laneView) admits(tid ledger.TID, coming []*ledger.Record) bool {
 	return v.g.MaySee(slices.DeleteFunc(slices.Clone(coming), func(r *ledger.Record) bool { return r.Ledger != tid }))
 }
 
-// receiveLoose adds what came of another developer's roster, and judges what comes next by it.
+// receiveLoose adds what came of another developer's roster, and judges by it what waited for that and what comes
+// next.
 func (n *Node) receiveLoose(fleet ledger.TID, records []*ledger.Record) error {
 	own := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Ledger != fleet })
 	changed, err := n.keepLoose(fleet, own)
@@ -202,7 +206,7 @@ func (n *Node) receiveLoose(fleet ledger.TID, records []*ledger.Record) error {
 	}
 	n.refoldLanes()
 	n.heard.add(fleet)
-	return nil
+	return n.keep(n.strangers.known(n.heardOf))
 }
 
 // openBook remembers the opens of conversations, which say who may see them.

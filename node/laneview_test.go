@@ -3,6 +3,7 @@ package node
 import (
 	"crypto/ed25519"
 	"log/slog"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -228,6 +229,84 @@ func TestALaneBuriesNothingAndSeesNoGrave(t *testing.T) { // L5, S9
 	}
 	if seen, ok, err := byLane.Tomb(tid); seen != nil || ok || err != nil {
 		t.Errorf("the lane sees %+v, %v", seen, err)
+	}
+}
+
+func TestARosterThatALaneFillsIsFoldedInLittleMemory(t *testing.T) { // L9, S18
+	p := newPaired(t)
+	h := ledger.Header{Ledger: p.hers}
+	var all []*ledger.Record
+	for n := range looseMax - len(p.loose(p.hers)) {
+		all = append(all, p.maya.write(t, h, &ledger.MainClaim{Term: uint64(n + 2)}))
+	}
+	if changed, err := p.keepLoose(p.hers, all); err != nil || !changed {
+		t.Fatalf("changed %v, %v", changed, err)
+	}
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := lanes.FoldVisible(p.hers, p.loose(p.hers))
+	runtime.ReadMemStats(&after)
+
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 || !r.Member(p.maya.device()) {
+		t.Errorf("folding it takes %d MB", mb)
+	}
+	more := []*ledger.Record{p.maya.write(t, h, &ledger.MainClaim{Term: 1 << 40})}
+	if changed, err := p.keepLoose(p.hers, more); err == nil || changed {
+		t.Error("more is kept than is folded")
+	}
+}
+
+func TestWhatWaitsForALanesRosterCountsOnceTheLaneShowsIt(t *testing.T) { // D-4
+	p := newPaired(t)
+	p.on(p.kim)
+	p.on(p.maya)
+	second := newPen(9) // a new computer of hers, of which an own computer told before the lane did
+	open := p.opens(p.maya, laneRepo, 1, ledger.LaneParty(p.fleet))
+	said := second.write(t, ledger.Header{Ledger: open.Ledger, Open: open.ID, Re: []ledger.ID{open.ID}}, &ledger.Ack{Classes: []ledger.Class{ledger.HasMaster}})
+	p.strangers.put(ledger.Device{8}, []*ledger.Record{said}, p.wall())
+	add := &ledger.Add{Device: second.device(), Invite: ledger.Invite{4}}
+	copy(add.Accept[:], ed25519.Sign(second.id.Key(), ledger.JoinStatement(p.hers, add.Invite, p.maya.device())))
+	shown := p.maya.write(t, ledger.Header{Ledger: p.hers, Deps: []ledger.ID{p.claims[p.maya]}}, add)
+
+	if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Roster, []*ledger.Record{shown}); err != nil {
+		t.Fatal(err)
+	}
+
+	if r, err := p.store.Record(said.ID); err != nil || r == nil {
+		t.Errorf("it waits still: %v", err)
+	}
+}
+
+func TestWhatALaneBringsOfAForgottenConversationTakesNoRoom(t *testing.T) { // L9
+	p := newPaired(t)
+	p.mesh = &mesh.Mesh{} // counts what is refused
+	p.on(p.kim)
+	p.on(p.maya)
+	open := p.opens(p.maya, laneRepo, 1, ledger.LaneParty(p.fleet))
+	closed := p.maya.write(t, ledger.Header{Ledger: open.Ledger, Spine: open.ID, Open: open.ID, Claim: p.claims[p.maya]}, &ledger.Closed{Why: ledger.ClosedPerson})
+	p.apply(open, closed)
+	tomb := &ledger.Tomb{Ledger: open.Ledger, Open: open.Wire, Spine: [][]byte{closed.Wire}, Digest: ledger.TombDigest(closed.ID)}
+	if _, err := p.store.Apply(disk.Batch{Bury: []disk.Grave{{Tomb: *tomb}}}); err != nil {
+		t.Fatal(err)
+	}
+	bring := func(records ...*ledger.Record) {
+		if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Conversation, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for range lanes.OpenThreadsMax + 1 { // the other end keeps it for longer, and brings it at each catch-up
+		bring(open, closed)
+	}
+	fresh := p.opens(p.maya, laneRepo, 2, ledger.LaneParty(p.fleet))
+	bring(fresh)
+
+	if r, err := p.store.Record(fresh.ID); err != nil || r == nil {
+		t.Errorf("there is no room for a new conversation: %v", err)
+	}
+	if q := p.quotas.of[p.hers]; q.Threads != 1 || q.Bytes > 2*len(fresh.Wire) {
+		t.Errorf("counted: %d conversations, %d bytes", q.Threads, q.Bytes)
 	}
 }
 

@@ -101,7 +101,7 @@ func (n *Node) tick() []core.Effect {
 	// It goes on only once nothing runs that a core before this one began.
 	if low := n.store.Low(); low != n.low && (low || n.running.Load() == 0) {
 		n.low = low
-		out = n.core.Handle(core.Space{Low: low}, now)
+		out = append(out, n.core.Handle(core.Space{Low: low}, now)...)
 	}
 	out = append(out, n.retain(now)...)
 	return append(out, n.core.Handle(core.Tick{Ran: ran}, now)...)

@@ -193,8 +193,8 @@ func (n *Node) restore() error {
 		}
 		heard = append(heard, core.Heard{Ledger: e.Listing.Ledger, Family: e.Family, Records: records})
 	}
-	for fleet, records := range n.allLoose() {
-		heard = append(heard, core.Heard{Ledger: fleet, Family: ledger.Roster, Records: records})
+	for _, fleet := range looseFleets(n.store) {
+		heard = append(heard, core.Heard{Ledger: fleet, Family: ledger.Roster, Records: n.loose(fleet)})
 	}
 	n.core.Restore(values, heard, n.wall())
 	for _, h := range heard {
