@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -255,4 +256,12 @@ func TestStreamsWithoutEndAreRefused(t *testing.T) { // S18
 	if opened == 0 {
 		t.Error("an honest stream was refused")
 	}
+}
+
+// heap is how much memory is in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
 }

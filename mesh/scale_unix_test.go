@@ -1,9 +1,10 @@
+//go:build unix
+
 package mesh
 
 import (
 	"flag"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -24,14 +25,6 @@ func spent() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// heap is how much memory is in use.
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc + m.StackInuse
 }
 
 // size is what a fleet of n costs.
