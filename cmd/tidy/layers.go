@@ -59,6 +59,7 @@ var layers = []layer{
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/hooks"},
+	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
