@@ -63,7 +63,10 @@ var layers = []layer{
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
+	{
+		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
+		tests: []string{"github.com/pelletier/go-toml"},
+	},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},

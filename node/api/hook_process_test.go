@@ -21,11 +21,15 @@ const hookPatience = 90 * time.Second
 type opinions struct{}
 
 func (opinions) Judge(_ context.Context, e hooks.Event) hooks.Decision {
-	switch {
-	case e.Kind == hooks.BeforeEdit && strings.HasSuffix(e.Paths[0], "blocked"):
-		return hooks.Block("maya holds " + e.Paths[0] + " in " + e.Cwd)
-	case e.Kind == hooks.BeforeEdit && strings.HasSuffix(e.Paths[0], "near"):
-		return hooks.Warn("maya edits beside " + e.Paths[0])
+	what := e.Command
+	if len(e.Paths) > 0 {
+		what = e.Paths[0]
+	}
+	switch before := e.Kind == hooks.BeforeEdit || e.Kind == hooks.BeforeShell; {
+	case before && strings.HasSuffix(what, "blocked"):
+		return hooks.Block("maya holds " + what + " in " + e.Cwd)
+	case before && strings.HasSuffix(what, "near"):
+		return hooks.Warn("maya edits beside " + what)
 	}
 	return hooks.Allow()
 }
