@@ -13,7 +13,7 @@ import (
 )
 
 // model stands in for the models of coding agents, on loopback: it asks for one write of a file, and is content
-// with whatever comes back. It speaks as much of two APIs as the programs need.
+// with whatever comes back. It speaks as much of three APIs as the programs need.
 type model struct {
 	*httptest.Server
 	file string // that is to be written
@@ -27,6 +27,7 @@ func newModel(t *testing.T, file string) *model {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.messages)
 	mux.HandleFunc("POST /v1/responses", m.responses)
+	mux.HandleFunc("POST /v1beta/models/{call}", m.generate)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") })
 	m.Server = httptest.NewServer(mux)
 	t.Cleanup(m.Close)
@@ -59,18 +60,24 @@ func send(w http.ResponseWriter, events ...string) {
 	for _, e := range events {
 		var kind struct{ Type string }
 		_ = json.Unmarshal([]byte(e), &kind)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind.Type, e)
+		if kind.Type != "" {
+			fmt.Fprintf(w, "event: %s\n", kind.Type)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", e)
 	}
 }
 
-// messages is the API of Claude Code.
+// messages is the API of Claude Code, and here of opencode.
 func (m *model) messages(w http.ResponseWriter, r *http.Request) {
 	body, told := m.read(r, `"tool_result"`)
 	block, delta, stop := `{"type":"text","text":""}`, `{"type":"text_delta","text":"done"}`, "end_turn"
-	if !told && strings.Contains(body, `"name":"Write"`) {
-		input, _ := json.Marshal(map[string]string{"file_path": m.file, "content": "hello\n"})
+	for tool, argument := range map[string]string{"Write": "file_path", "write": "filePath"} { // of Claude Code, of opencode
+		if told || !strings.Contains(body, `"name":"`+tool+`"`) {
+			continue
+		}
+		input, _ := json.Marshal(map[string]string{argument: m.file, "content": "hello\n"})
 		partial, _ := json.Marshal(string(input))
-		block = `{"type":"tool_use","id":"toolu_1","name":"Write","input":{}}`
+		block = `{"type":"tool_use","id":"toolu_1","name":"` + tool + `","input":{}}`
 		delta, stop = `{"type":"input_json_delta","partial_json":`+string(partial)+`}`, "tool_use"
 	}
 	send(w,
@@ -100,4 +107,25 @@ func (m *model) responses(w http.ResponseWriter, r *http.Request) {
 		`{"type":"response.output_item.done","output_index":0,"item":`+item+`}`,
 		`{"type":"response.completed","response":{"id":"r1","usage":{"input_tokens":1,"input_tokens_details":null,"output_tokens":1,"output_tokens_details":null,"total_tokens":2}}}`,
 	)
+}
+
+// generate is the API of Gemini.
+func (m *model) generate(w http.ResponseWriter, r *http.Request) {
+	body, told := m.read(r, `"functionResponse"`)
+	part := `{"text":"done"}`
+	switch {
+	case strings.Contains(body, "next_speaker"):
+		part = `{"text":"{\"reasoning\":\"done\",\"next_speaker\":\"user\"}"}`
+	case !told && strings.Contains(body, `"name":"write_file"`):
+		args, _ := json.Marshal(map[string]string{"file_path": m.file, "content": "hello\n"})
+		part = `{"functionCall":{"id":"call_1","name":"write_file","args":` + string(args) + `}}`
+	}
+	answer := `{"candidates":[{"content":{"role":"model","parts":[` + part + `]},"finishReason":"STOP","index":0}],` +
+		`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2},"modelVersion":"m"}`
+	if strings.HasSuffix(r.PathValue("call"), ":streamGenerateContent") {
+		send(w, answer)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, answer)
 }

@@ -17,8 +17,8 @@ import (
 // part of the ordinary run: they are hundreds of megabytes.
 const realAgents = "PARLEY_REAL_AGENTS"
 
-// realTime is for one turn of a real program.
-const realTime = 4 * time.Minute
+// realTime is for one turn of a real program; opencode installs things at its first start.
+const realTime = 8 * time.Minute
 
 // real is one agent, set up by parley in a home of its own.
 type real struct {
@@ -48,6 +48,15 @@ func agentAt(t *testing.T, name, file string) real {
 	r.env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "NO_PROXY=127.0.0.1"}
 	if err := os.MkdirAll(r.repo, 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if name == install.Gemini { // with a model elsewhere it wants to be told how to sign in
+		settings := filepath.Join(home, ".gemini", "settings.json")
+		if err := os.Mkdir(filepath.Dir(settings), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(settings, []byte(`{"security": {"auth": {"selectedType": "gemini-api-key"}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", r.repo).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
@@ -115,5 +124,20 @@ func TestTheRealCodexAsksParley(t *testing.T) {
 		r.turn(t, "exec", "--model", "gpt-5.5", "--skip-git-repo-check", "--sandbox", "danger-full-access", "-c", `approval_policy="never"`,
 			"-c", `model_provider="stand"`, "-c", `model_providers.stand={name="stand",base_url="`+r.model.URL+`/v1",env_key="STAND_IN",wire_api="responses"}`,
 			"write the file")
+	})
+}
+
+func TestTheRealGeminiAsksParley(t *testing.T) {
+	holds(t, "gemini", func(r real) {
+		r.env = append(r.env, "GEMINI_API_KEY=stand-in", "GOOGLE_GEMINI_BASE_URL="+r.model.URL, "GEMINI_CLI_TRUST_WORKSPACE=true")
+		r.turn(t, "-p", "write the file", "-o", "json", "--model", "gemini-2.5-flash", "--approval-mode", "auto_edit", "--skip-trust")
+	})
+}
+
+func TestTheRealOpenCodeAsksParley(t *testing.T) {
+	holds(t, "opencode", func(r real) {
+		r.env = append(r.env, `OPENCODE_CONFIG_CONTENT={"provider":{"stand":{"npm":"@ai-sdk/anthropic","options":{"baseURL":"`+r.model.URL+
+			`/v1","apiKey":"stand-in"},"models":{"m1":{"tool_call":true}}}},"model":"stand/m1","small_model":"stand/m1","permission":{"edit":"allow"},"autoupdate":false}`)
+		r.turn(t, "run", "--format", "json", "write the file")
 	})
 }
