@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +49,9 @@ func (s *Server) hook() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set(hookHeader, "1")
-		io.WriteString(w, door.Answer(ctx, c)) // a hook that has gone is no error
+		answer := door.Answer(ctx, c)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		io.WriteString(w, answer) // a hook that has gone is no error
 	})
 }
 
