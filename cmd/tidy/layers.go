@@ -58,10 +58,11 @@ var layers = []layer{
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/hooks"},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence"}, deciders...)},
+	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},
