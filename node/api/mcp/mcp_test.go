@@ -334,11 +334,12 @@ func TestHTTPIsForWhoHasTheTokenOnThisComputer(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if resp.StatusCode != c.status {
-			t.Errorf("%s: %d %s", c.name, resp.StatusCode, body)
+			t.Errorf("%s: %d %.200s", c.name, resp.StatusCode, body)
 		}
 	}
-	empty := httptest.NewRecorder()
-	mcp.New(mcp.Options{Client: n.client}).Handler("", []string{"h"}).ServeHTTP(empty, httptest.NewRequest(http.MethodPost, "http://h/", http.NoBody))
+	empty, blank := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "http://h/", http.NoBody)
+	blank.Header.Set("Authorization", "Bearer ")
+	mcp.New(mcp.Options{Client: n.client}).Handler("", []string{"h"}).ServeHTTP(empty, blank)
 	if empty.Code != http.StatusUnauthorized {
 		t.Errorf("without any token: %d", empty.Code)
 	}
