@@ -178,6 +178,9 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		c.Long = sentence(v.Summary)
 	}
 	a.fill(v, c)
+	if fields := api.Fields(v.Name); v.Reads && len(fields) > 0 {
+		c.Long += "\n\nJSON fields:" + folded(fields)
+	}
 	if v.Reads {
 		c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
 	}
@@ -185,6 +188,24 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		a.passphraseFlag(c)
 	}
 	return c
+}
+
+// folded is a list on lines of about a hundred characters.
+func folded(words []string) string {
+	var b strings.Builder
+	used := 0
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		if used += len(w) + 2; used > 100 {
+			b.WriteString("\n ")
+			used = len(w)
+		}
+		b.WriteString(" ")
+		b.WriteString(w)
+	}
+	return b.String()
 }
 
 func (a *app) passphraseFlag(c *cobra.Command) {
