@@ -65,6 +65,10 @@ var layers = []layer{
 	// The shell performs.
 	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
 	{
+		packages: "node/api/mcp", module: []string{"node/api"},
+		library: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
+	},
+	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},
 		library: []string{
