@@ -17,8 +17,8 @@ import (
 
 // Limits of the server. A caller is on the same computer and trusted to read, not to be correct.
 const (
-	requestBytesMax  = 64 << 10
-	requestsMax      = 64 // at once, those that wait included; more are answered 503
+	requestBytesMax  = 512 << 10 // a hook's event holds a prompt and a command
+	requestsMax      = 64        // at once, those that wait included; more are answered 503
 	waitMax          = 25 * time.Second
 	logLinesMax      = 1000
 	headerTimeout    = 5 * time.Second
@@ -27,7 +27,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Refused is needed.
+// Server answers for a node. Every field but Live and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -35,6 +35,7 @@ type Server struct {
 	Laner   Laner
 	Fleet   Fleet
 	Network Network
+	Live    Live  // nil: verbs about live work answer [ErrAgentsOff]
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
@@ -123,17 +124,19 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 
 // personRequest is the body of every person's verb.
 type personRequest struct {
-	Card  string    `json:"card,omitempty"`  // approve: key of the card
-	Ref   string    `json:"ref,omitempty"`   // close, assign: the conversation
-	Party string    `json:"party,omitempty"` // assign: name of the computer
-	ID    string    `json:"id,omitempty"`    // kept restore, op undo; computers rename: the present name
-	Name  string    `json:"name,omitempty"`  // revoke, computers rename
-	Why   RevokeWhy `json:"why,omitempty"`   // revoke
-	Code  string    `json:"code,omitempty"`  // lane accept
-	As    string    `json:"as,omitempty"`    // lane invite, lane accept: what the other developer is told
-	Lane  string    `json:"lane,omitempty"`  // lane on, lane off: id
-	On    bool      `json:"on,omitempty"`    // lane conflicts
-	// Repositories are those of lane on, owner/name.
+	Card   string    `json:"card,omitempty"`   // approve: key of the card
+	Ref    string    `json:"ref,omitempty"`    // close, assign: the conversation
+	Party  string    `json:"party,omitempty"`  // assign: name of the computer
+	ID     string    `json:"id,omitempty"`     // kept restore, op undo; computers rename: the present name
+	Name   string    `json:"name,omitempty"`   // revoke, computers rename
+	Why    RevokeWhy `json:"why,omitempty"`    // revoke
+	Code   string    `json:"code,omitempty"`   // lane accept
+	As     string    `json:"as,omitempty"`     // lane invite, lane accept: what the other developer is told
+	Lane   string    `json:"lane,omitempty"`   // lane on, lane off: id
+	On     bool      `json:"on,omitempty"`     // lane conflicts
+	Reason string    `json:"reason,omitempty"` // override
+	Email  string    `json:"email,omitempty"`
+	// Repositories are those of lane on and lane work on, owner/name.
 	Repositories []string       `json:"repositories,omitempty"`
 	Proof        presence.Proof `json:"proof"`
 }
