@@ -59,10 +59,11 @@ var layers = []layer{
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/hooks"},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence"}, deciders...)},
+	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},

@@ -263,7 +263,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Live: s.workshop, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Live: s.workshop, Judge: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

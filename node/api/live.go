@@ -37,11 +37,8 @@ type Teller interface {
 	History(ctx context.Context, q HistoryQuery) (History, error)
 }
 
-// Sharer is what else a node does with live work. Proofs are as for [Settler].
+// Sharer says with whom live work is shared. Proofs are as for [Settler].
 type Sharer interface {
-	// Hook answers one moment of an agent's session, from memory. event and the decision are those of
-	// node/internal/hooks, in JSON.
-	Hook(ctx context.Context, event json.RawMessage) (decision json.RawMessage, err error)
 	// SetEmail says which user:<email> of a policy this developer is.
 	SetEmail(ctx context.Context, email string, p presence.Proof) (Outcome, error)
 	// SwitchWork shares live work on repositories with the developer of a lane, or stops that (D-26); [ErrNoLane],
@@ -201,7 +198,6 @@ var newsVerbs = []Verb{
 		Help: "The switch is called: " + AgentsAcross + ".",
 	},
 	{Name: "agents off", Summary: "keep this computer's agents to themselves", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/off"},
-	{Name: "hook", Summary: "judge one moment of an agent's session", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/hook"},
 }
 
 // laneWorkVerbs are the rows about sharing live work with another developer.
@@ -261,8 +257,6 @@ func (s *Server) newsAnswers(verb string) answer {
 			h, err := s.history(r)
 			return h.Saved, err
 		}
-	case "hook":
-		return s.hook
 	}
 	return nil
 }
@@ -331,25 +325,8 @@ func (s *Server) history(r *http.Request) (History, error) {
 	return s.Live.History(r.Context(), HistoryQuery{Repository: q.Get("repository"), Conflict: q.Get("conflict"), Max: int(min(most, logLinesMax))})
 }
 
-// hook hands the event on unread: whoever judges it knows the words.
-func (s *Server) hook(r *http.Request) (reply, error) {
-	event, err := read[json.RawMessage](r)
-	if err != nil {
-		return nil, err
-	}
-	decision, err := s.Live.Hook(r.Context(), event)
-	return rawReply(decision), err
-}
-
-// rawReply is an answer that is JSON already.
-type rawReply json.RawMessage
-
-// MarshalJSON is the answer itself.
-func (r rawReply) MarshalJSON() ([]byte, error) { return json.RawMessage(r).MarshalJSON() }
-
-func (rawReply) reply() {}
-func (Message) reply()  {}
-func (Saved) reply()    {}
+func (Message) reply() {}
+func (Saved) reply()   {}
 
 // Messages implements [Teller].
 func (c *Client) Messages(ctx context.Context, q MessageQuery) ([]Message, error) {
@@ -384,11 +361,6 @@ func (c *Client) Saved(ctx context.Context, q HistoryQuery) (Saved, error) {
 
 func (q HistoryQuery) values() url.Values {
 	return url.Values{"repository": {q.Repository}, "conflict": {q.Conflict}, "max": {strconv.Itoa(q.Max)}}
-}
-
-// Hook hands one moment of an agent's session to the node.
-func (c *Client) Hook(ctx context.Context, event json.RawMessage) (json.RawMessage, error) {
-	return tell[json.RawMessage](ctx, c, request{verb: "hook"}, event)
 }
 
 // SetEmail says which address this developer has in policies.

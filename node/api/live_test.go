@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -185,13 +184,6 @@ func (w *workshop) History(_ context.Context, q api.HistoryQuery) (api.History, 
 	return api.History{Audit: []api.AuditLine{{Conflict: "CF-1234567", At: noon, Action: "override"}}, Saved: api.Saved{Minutes: 30, By: []api.SavedLine{}}}, nil
 }
 
-func (w *workshop) Hook(_ context.Context, event json.RawMessage) (json.RawMessage, error) {
-	if len(event) == 0 || event[0] != '{' {
-		return nil, errors.New("no event")
-	}
-	return json.RawMessage(`{"verdict":"warn","text":"CF-1"}`), nil
-}
-
 func (w *workshop) SetEmail(_ context.Context, email string, p presence.Proof) (api.Outcome, error) {
 	return w.act(api.EmailAct(email), p)
 }
@@ -244,7 +236,6 @@ func TestLiveWorkCrossesTheSocketUnchanged(t *testing.T) { // C10, C11, C17
 	same(t, "audit", []api.AuditLine(h.Audit))(s.client.Audit(ctx, api.HistoryQuery{Conflict: "CF-1", Max: 5}))
 	same(t, "saved", h.Saved)(s.client.Saved(ctx, api.HistoryQuery{}))
 	same(t, "watch", w.events)(s.client.Watch(ctx, 0))
-	same(t, "hook", json.RawMessage(`{"verdict":"warn","text":"CF-1"}`))(s.client.Hook(ctx, json.RawMessage(`{"agent":"codex"}`)))
 }
 
 func must[T any](v T, err error) T {
