@@ -125,7 +125,7 @@ func (e *encoder) string(s string) {
 // decode is the inverse; whatever it cannot read is an error, and nothing that it reads makes it use much more
 // memory than the octets do.
 func (k *known) decode(b []byte) (err error) {
-	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], castagnoli) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+	if !intact(b) {
 		return errKept
 	}
 	d := decoder{in: b[:len(b)-4]}
@@ -133,6 +133,11 @@ func (k *known) decode(b []byte) (err error) {
 		return errKept
 	}
 	return nil
+}
+
+// intact reports whether octets end in their sum.
+func intact(b []byte) bool {
+	return len(b) >= 4 && crc32.Checksum(b[:len(b)-4], castagnoli) == binary.LittleEndian.Uint32(b[len(b)-4:])
 }
 
 type decoder struct {

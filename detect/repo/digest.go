@@ -111,7 +111,7 @@ func (r *Repo) madeBy(f *detect.File, generated map[string]bool) {
 	}
 }
 
-// readAll reads what is neither known nor kept, as many files at a time as there are processors.
+// readAll reads what is neither known nor kept.
 func (r *Repo) readAll(ctx context.Context, wanted map[unitKey]bool) error {
 	paths := map[string][]string{} // of each blob
 	for k := range wanted {
@@ -119,6 +119,14 @@ func (r *Repo) readAll(ctx context.Context, wanted map[unitKey]bool) error {
 			paths[k.blob] = append(paths[k.blob], k.path)
 		}
 	}
+	return r.readEach(ctx, paths, func(k unitKey, found known) {
+		r.learn(k.path, k.blob, found)
+		r.keep(k.path, k.blob, found)
+	})
+}
+
+// readEach reads the paths of blobs, as many at a time as there are processors. It calls learn from several goroutines.
+func (r *Repo) readEach(ctx context.Context, paths map[string][]string, learn func(unitKey, known)) error {
 	type file struct {
 		unitKey
 		content []byte
@@ -128,9 +136,7 @@ func (r *Repo) readAll(ctx context.Context, wanted map[unitKey]bool) error {
 	for range min(runtime.GOMAXPROCS(0), readersMax, len(paths)) {
 		readers.Go(func() {
 			for f := range files {
-				k := r.read(f.path, f.content)
-				r.learn(f.path, f.blob, k)
-				r.keep(f.path, f.blob, k)
+				learn(f.unitKey, r.read(f.path, f.content))
 			}
 		})
 	}
