@@ -87,3 +87,64 @@ func RemoteSlug(url, host string) string {
 	}
 	return path
 }
+
+// Stands reads where a working tree stands.
+func (p Place) Stands(ctx context.Context, git Git) (CheckoutState, error) {
+	c := &Checkout{top: p.Top, gitDir: p.GitDir, git: git.theirs(p.Top)}
+	return c.State(ctx)
+}
+
+// Fork is where the work of a working tree left the default branch, and where that branch stands as it was last
+// fetched: the remote's where there is one, else the local one. Where there is neither, or no common history, both are
+// what HEAD is on, so that only uncommitted work counts.
+func (p Place) Fork(ctx context.Context, git Git, branch string) (base, trunk OID, err error) {
+	c := &Checkout{top: p.Top, git: git.theirs(p.Top)}
+	for _, ref := range []string{"refs/remotes/origin/" + branch, "refs/heads/" + branch} {
+		if branch == "" {
+			break
+		}
+		if trunk, err = c.commit(ctx, ref); err != nil || trunk != "" {
+			break
+		}
+	}
+	if err != nil {
+		return "", "", err
+	}
+	head, err := c.commit(ctx, "HEAD")
+	if err != nil || trunk == "" {
+		return head, head, err
+	}
+	a, err := c.git.ask(ctx, call{args: []string{"merge-base", string(head), string(trunk)}})
+	if err != nil {
+		return "", "", err
+	}
+	first, _, _ := strings.Cut(string(a.stdout), "\n")
+	if base = OID(first); !base.Valid() {
+		return head, head, nil
+	}
+	return base, trunk, nil
+}
+
+// Ignored lists the directories that git ignores as a whole, slash-separated and below the top.
+func (p Place) Ignored(ctx context.Context, git Git) ([]string, error) {
+	out, err := git.theirs(p.Top).must(ctx, call{args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if dir, ok := strings.CutSuffix(entry, "/"); ok {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// Files lists the paths of a commit.
+func (p Place) Files(ctx context.Context, git Git, commit OID) ([]string, error) {
+	out, err := git.theirs(p.Top).must(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", "--name-only", string(commit)}})
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
