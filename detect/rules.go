@@ -20,14 +20,31 @@ type protection struct {
 	owners []string
 }
 
-// pattern is a glob for both kinds of file systems.
-type pattern struct{ plain, folded Glob }
+// pattern is a glob for both kinds of file systems. Everything that it matches begins with its head, or is the head
+// without the slash that it ends in.
+type pattern struct {
+	plain, folded         Glob
+	plainHead, foldedHead string
+}
 
 func newPattern(s string) (p pattern, err error) {
-	if p.plain, err = ParseGlob(s); err == nil {
-		p.folded, err = ParseFoldedGlob(s)
+	if p.plain, err = ParseGlob(s); err != nil {
+		return p, err
 	}
+	p.plainHead = s
+	if meta := strings.IndexAny(s, `*?[{\`); meta >= 0 {
+		p.plainHead = s[:meta]
+	}
+	p.foldedHead = Fold(p.plainHead)
+	p.folded, err = ParseFoldedGlob(s)
 	return p, err
+}
+
+// apart reports whether two patterns, or a pattern and a path, surely match nothing in common: neither's head begins
+// with the other's.
+func apart(a, b string) bool {
+	n := min(len(a), len(b))
+	return a[:n] != b[:n]
 }
 
 // match reports whether a path of a side is matched, as that side's file system would have it.
@@ -41,16 +58,16 @@ func (p pattern) match(path string, folds bool) bool {
 // matches is as match, for a touch whose key is folded if folds says so.
 func (p pattern) matches(t touch, folds bool) bool {
 	if folds {
-		return p.folded.matchParts(t.parts)
+		return !apart(p.foldedHead, t.key) && p.folded.matchParts(t.parts)
 	}
-	return p.plain.matchParts(t.parts)
+	return !apart(p.plainHead, t.key) && p.plain.matchParts(t.parts)
 }
 
 func (p pattern) overlaps(q pattern, folds bool) bool {
 	if folds {
-		return Overlaps(p.folded, q.folded)
+		return !apart(p.foldedHead, q.foldedHead) && Overlaps(p.folded, q.folded)
 	}
-	return Overlaps(p.plain, q.plain)
+	return !apart(p.plainHead, q.plainHead) && Overlaps(p.plain, q.plain)
 }
 
 // NewRules makes a policy ready. The error is the first [Problem] of one that does not hold.
