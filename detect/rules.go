@@ -40,6 +40,23 @@ func newPattern(s string) (p pattern, err error) {
 	return p, err
 }
 
+// head is what everything begins with that the pattern matches.
+func (p pattern) head(folds bool) string {
+	if folds {
+		return p.foldedHead
+	}
+	return p.plainHead
+}
+
+// top is the first directory of everything that the pattern matches, folded; "" when that is not known.
+func (p pattern) top() string {
+	top, _, ok := strings.Cut(p.foldedHead, "/")
+	if !ok {
+		return ""
+	}
+	return top
+}
+
 // apart reports whether two patterns, or a pattern and a path, surely match nothing in common: neither's head begins
 // with the other's.
 func apart(a, b string) bool {
@@ -177,6 +194,7 @@ type Party struct {
 	touched  []touch // by path, the ignored ones left out
 	folded   []touch // the same by folded path
 	claims   []claim
+	byTop    map[string][]*claim // claims on paths by [pattern.top]
 	works    []work // on symbols, by id
 	promised []promise
 	files    map[string]*File
@@ -231,6 +249,12 @@ func (r *Rules) Party(d *Digest) *Party {
 		}
 		p.claims = append(p.claims, claim{c, pattern})
 	}
+	p.byTop = map[string][]*claim{}
+	for i := range p.claims {
+		if c := &p.claims[i]; c.Kind == PathClaim {
+			p.byTop[c.top()] = append(p.byTop[c.top()], c)
+		}
+	}
 	for _, path := range d.Unreadable {
 		p.doubts = append(p.doubts, Doubt{PathOverlap, []string{d.Side.Ref}, path + " cannot be read"})
 	}
@@ -257,6 +281,18 @@ func (p *Party) touches(folds bool) []touch {
 		return p.folded
 	}
 	return p.touched
+}
+
+// touchesFrom is those of them that may begin with a head.
+func (p *Party) touchesFrom(head string, folds bool) []touch {
+	all := p.touches(folds)
+	head = strings.TrimSuffix(head, "/")
+	from, _ := slices.BinarySearchFunc(all, head, func(t touch, head string) int { return strings.Compare(t.key, head) })
+	to := from
+	for to < len(all) && strings.HasPrefix(all[to].key, head) {
+		to++
+	}
+	return all[from:to]
 }
 
 // key is how a path is compared between two sides.
