@@ -195,7 +195,7 @@ type Party struct {
 	folded   []touch // the same by folded path
 	claims   []claim
 	byTop    map[string][]*claim // claims on paths by [pattern.top]
-	works    []work // on symbols, by id
+	works    []work              // on symbols, by id
 	promised []promise
 	files    map[string]*File
 	targets  map[string][]*Reference
