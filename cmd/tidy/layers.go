@@ -65,7 +65,10 @@ var layers = []layer{
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
+	{
+		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
+		tests: []string{"github.com/pelletier/go-toml"},
+	},
 	{
 		packages: "node/api/mcp", module: []string{"node/api"},
 		library: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
