@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"slices"
+	"strings"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -58,21 +59,45 @@ type Roster struct {
 	Live     []Claim                              // ascending by device, then id
 	Heads    []ledger.ID                          // what nothing that counts follows yet, the shown and the latest first
 	Lam      uint64                               // highest logical time seen
+	emails   map[ledger.TID]*ledger.Record        // the last address of each fleet
 	Binds    []Bind                               // other developers' fleets that a person here paired with, in order of their records
 	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
 	claims   map[ledger.ID]Claim
 }
 
+// Memory keeps, by record, whether an added computer's signature holds, which never changes: whoever folds a roster
+// again and again has each checked once. The zero value is empty.
+type Memory struct{ sound map[ledger.ID]bool }
+
+// accepted reports whether the computer that an add names agreed to it.
+func (m *Memory) accepted(r *ledger.Record, c *ledger.Add) bool {
+	ok, known := m.sound[r.ID]
+	if !known {
+		if m.sound == nil {
+			m.sound = map[ledger.ID]bool{}
+		}
+		ok = ed25519.Verify(c.Device[:], ledger.JoinStatement(r.Ledger, c.Invite, r.Device), c.Accept[:])
+		m.sound[r.ID] = ok
+	}
+	return ok
+}
+
 // Fold computes a fleet's roster from the records of its ledger.
 func Fold(fleet ledger.TID, records []*ledger.Record) Roster {
+	return new(Memory).Fold(fleet, records)
+}
+
+// Fold is [Fold] with what is remembered.
+func (m *Memory) Fold(fleet ledger.TID, records []*ledger.Record) Roster {
 	followed, _ := ledger.Follow(records)
-	f := newFolding(fleet, followed)
+	f := newFolding(m, fleet, followed)
 	f.settle()
 	return f.roster()
 }
 
 // folding is the work in progress of one fold.
 type folding struct {
+	memory   *Memory
 	fleet    ledger.TID
 	recovery ledger.Device
 	records  []*ledger.Record // complete ones, parents before children
@@ -84,8 +109,8 @@ type folding struct {
 	chained map[ledger.ID]ledger.ID // with shown: the record before in the same chain
 }
 
-func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
-	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
+func newFolding(m *Memory, fleet ledger.TID, followed []*ledger.Record) *folding {
+	f := &folding{memory: m, fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
 	f.placeAll(slices.Clone(followed))
 	return f
 }
@@ -186,7 +211,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 func (f *folding) sound(r *ledger.Record) bool {
 	switch c := r.Content.(type) {
 	case *ledger.Add:
-		return c.Device != f.recovery && ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
+		return c.Device != f.recovery && r.Ledger == f.fleet && f.memory.accepted(r, c)
 	case *ledger.MainRelease:
 		for _, claim := range f.records {
 			if claim.ID == r.Re[0] {
@@ -228,7 +253,7 @@ func (f *folding) voidBesideRevocations() bool {
 }
 
 func (f *folding) roster() Roster {
-	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}}
+	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}, emails: map[ledger.TID]*ledger.Record{}}
 	names := map[ledger.Device]*ledger.Record{}
 	gone := map[ledger.ID]bool{}
 	for _, r := range f.records {
@@ -243,8 +268,12 @@ func (f *folding) roster() Roster {
 		case *ledger.Add:
 			out.admit(c.Device, r.Device)
 		case *ledger.Name:
-			if old := names[c.Device]; old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID) {
+			if later(names[c.Device], r) {
 				names[c.Device] = r
+			}
+		case *ledger.Address:
+			if later(out.emails[c.Fleet], r) {
+				out.emails[c.Fleet] = r
 			}
 		case *ledger.MainClaim:
 			out.claims[r.ID] = Claim{ID: r.ID, Device: r.Device, Term: c.Term, At: r.At}
@@ -279,6 +308,11 @@ func (f *folding) roster() Roster {
 		return bytes.Compare(a.ID[:], b.ID[:])
 	})
 	return out
+}
+
+// later reports whether r stands after old, which may be absent.
+func later(old, r *ledger.Record) bool {
+	return old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID)
 }
 
 func (f *folding) revoke(out *Roster) {
@@ -335,6 +369,15 @@ func (r Roster) Name(d ledger.Device) string {
 		return r.Members[i].Name
 	}
 	return d.Short()
+}
+
+// Email is the address by which policies call a developer, lower case: this fleet's own, or another's that it has a
+// lane with. It is "" until a person here confirmed one.
+func (r Roster) Email(fleet ledger.TID) string {
+	if rec := r.emails[fleet]; rec != nil {
+		return strings.ToLower(rec.Content.(*ledger.Address).Email)
+	}
+	return ""
 }
 
 // Main says whether the fleet has a main computer, and with which claim.

@@ -34,6 +34,11 @@ func (m *Mesh) reachOut() error {
 	if r.LAN {
 		m.startLAN()
 	}
+	if r.DHT {
+		if err := m.startDHT(); err != nil {
+			return err
+		}
+	}
 	if !r.Circuits {
 		return nil
 	}
@@ -72,6 +77,9 @@ func (m *Mesh) withdraw() error {
 	m.mu.Unlock()
 	if lan != nil {
 		errs = append(errs, lan.Close())
+	}
+	if m.wide != nil {
+		errs = append(errs, m.wide.Close())
 	}
 	if m.carrier != nil {
 		errs = append(errs, m.carrier.Close())
@@ -206,6 +214,9 @@ func (m *Mesh) moved() {
 				m.askWhere(s.Device)
 			})
 		}
+	}
+	if m.wide != nil {
+		m.wide.again()
 	}
 	m.bendAnew()
 	m.retellRelays() // what they answer shows whether they know where this computer is now

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/parley-mesh/parley/node/internal/hooks"
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
 
@@ -27,7 +28,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Refused is needed.
+// Server answers for a node. Every field but Live, Judge and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -35,7 +36,10 @@ type Server struct {
 	Laner   Laner
 	Fleet   Fleet
 	Network Network
+	Live    Live  // nil: verbs about live work answer [ErrAgentsOff]
 	Logged  *Bell // rung whenever the log has grown
+	// Judge, if set, decides about what agents are about to do; without one their hooks have no opinion.
+	Judge hooks.Judge
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
 }
@@ -78,7 +82,10 @@ type answer func(r *http.Request) (reply, error)
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, v := range Verbs {
-		if v.Where == Node {
+		switch {
+		case v.Name == "hook":
+			mux.Handle(v.Method+" "+v.Path, s.hook())
+		case v.Where == Node:
 			mux.Handle(v.Method+" "+v.Path, s.handle(v, s.answers(v.Name)))
 		}
 	}
@@ -90,7 +97,7 @@ func (s *Server) Handler() http.Handler {
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
-			r.Body = http.MaxBytesReader(w, r.Body, requestBytesMax)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyMax(r))
 			mux.ServeHTTP(w, r)
 		default:
 			fail(w, ErrBusy)
@@ -123,17 +130,19 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 
 // personRequest is the body of every person's verb.
 type personRequest struct {
-	Card  string    `json:"card,omitempty"`  // approve: key of the card
-	Ref   string    `json:"ref,omitempty"`   // close, assign: the conversation
-	Party string    `json:"party,omitempty"` // assign: name of the computer
-	ID    string    `json:"id,omitempty"`    // kept restore, op undo; computers rename: the present name
-	Name  string    `json:"name,omitempty"`  // revoke, computers rename
-	Why   RevokeWhy `json:"why,omitempty"`   // revoke
-	Code  string    `json:"code,omitempty"`  // lane accept
-	As    string    `json:"as,omitempty"`    // lane invite, lane accept: what the other developer is told
-	Lane  string    `json:"lane,omitempty"`  // lane on, lane off: id
-	On    bool      `json:"on,omitempty"`    // lane conflicts
-	// Repositories are those of lane on, owner/name.
+	Card   string    `json:"card,omitempty"`   // approve: key of the card
+	Ref    string    `json:"ref,omitempty"`    // close, assign: the conversation
+	Party  string    `json:"party,omitempty"`  // assign: name of the computer
+	ID     string    `json:"id,omitempty"`     // kept restore, op undo; computers rename: the present name
+	Name   string    `json:"name,omitempty"`   // revoke, computers rename
+	Why    RevokeWhy `json:"why,omitempty"`    // revoke
+	Code   string    `json:"code,omitempty"`   // lane accept
+	As     string    `json:"as,omitempty"`     // lane invite, lane accept: what the other developer is told
+	Lane   string    `json:"lane,omitempty"`   // lane on, lane off: id
+	On     bool      `json:"on,omitempty"`     // lane conflicts
+	Reason string    `json:"reason,omitempty"` // override
+	Email  string    `json:"email,omitempty"`
+	// Repositories are those of lane on and lane work on, owner/name.
 	Repositories []string       `json:"repositories,omitempty"`
 	Proof        presence.Proof `json:"proof"`
 }
