@@ -24,6 +24,8 @@ type Setup struct {
 	Relay bool
 	// Portal lets it be the web server of a network that asks for a sign-in, on port 8080.
 	Portal bool
+	// Line lets it be a line between two others.
+	Line *Line
 	// Code lets it be a computer that belongs to nobody and follows an invitation.
 	Code   string
 	Fleet  []byte   // seeds of the fleet's computers

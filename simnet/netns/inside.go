@@ -70,6 +70,9 @@ func be(s Setup) error {
 	if s.Code != "" {
 		return join(ctx, s)
 	}
+	if s.Line != nil {
+		return s.Line.carry()
+	}
 	if s.Relay {
 		r, err := mesh.StartRelay(ctx, mesh.RelayConfig{Identity: Seeded(s.Seed), Listen: s.Listen, For: devices})
 		if err != nil {
