@@ -38,11 +38,15 @@ type Config struct {
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
+	// MCP serves agents' tools over HTTP, on this computer alone.
+	MCP MCPConfig `toml:"mcp,omitempty"`
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
+	// Agents are coding agents that parley does not know, by name.
+	Agents map[string]AgentConfig `toml:"agents,omitempty"`
 	// Repositories are the checkouts that are looked after, one for each repository (D-10).
 	Repositories []RepositoryConfig `toml:"repository,omitempty"`
 }
@@ -254,10 +258,16 @@ func (c Config) Validate() error {
 			return bad("desk.env", "%q: want KEY=VALUE", e)
 		}
 	}
+	if err := validateAgents(c.Agents, bad); err != nil {
+		return err
+	}
 	if err := c.Network.validate(bad); err != nil {
 		return err
 	}
 	if err := c.GitHub.validate(bad); err != nil {
+		return err
+	}
+	if err := c.MCP.validate(bad); err != nil {
 		return err
 	}
 	return c.validateRepositories(bad)

@@ -53,6 +53,10 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 		return err
 	}
 	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Logged: &n.log.bell, Refused: n.refused}
+	tools, err := n.serveTools(ctx, rc.Home)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Serve(ctx, listener)
@@ -66,7 +70,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	err = n.run(ctx)
 	cancel()
 	close(n.stopped)
-	return errors.Join(err, <-served)
+	return errors.Join(err, tools.close(), <-served)
 }
 
 // refused notes a person's act that had no valid proof.

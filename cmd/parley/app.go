@@ -106,11 +106,11 @@ var groups = map[string]string{
 	"computers": "your computers",
 	"fleet":     "all your computers together",
 	"op":        "look at what parley did to your files, and take it back",
+	"agents":    "coding agents on this computer",
 	"sync":      "keep the checkouts at their base branches",
 	"intent":    "say what a session does",
 	"claims":    "ask who works on something",
 	"message":   "tell other sessions something",
-	"agents":    "the agents of this computer",
 	"lane work": "share live work with another developer",
 }
 
@@ -178,6 +178,9 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		c.Long = sentence(v.Summary)
 	}
 	a.fill(v, c)
+	if fields := api.Fields(v.Name); v.Reads && len(fields) > 0 {
+		c.Long += "\n\nJSON fields:" + folded(fields)
+	}
 	if v.Reads {
 		c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
 	}
@@ -185,6 +188,24 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		a.passphraseFlag(c)
 	}
 	return c
+}
+
+// folded is a list on lines of about a hundred characters.
+func folded(words []string) string {
+	var b strings.Builder
+	used := 0
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		if used += len(w) + 2; used > 100 {
+			b.WriteString("\n ")
+			used = len(w)
+		}
+		b.WriteString(" ")
+		b.WriteString(w)
+	}
+	return b.String()
 }
 
 func (a *app) passphraseFlag(c *cobra.Command) {
@@ -253,7 +274,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

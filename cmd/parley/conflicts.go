@@ -47,10 +47,13 @@ func (a *app) asking(do func(*api.Client) error) error {
 // who adds the flag that says for which session a command is, and returns what it comes to.
 func who(c *cobra.Command) func() api.Caller {
 	session := c.Flags().String("session", "", "for this session: INT-…, S-…, or the agent's own name of it (default: the one of this checkout)")
-	return func() api.Caller {
-		cwd, _ := os.Getwd() // without one, the node asks for the session
-		return api.Caller{Session: cmp.Or(*session, os.Getenv("PARLEY_SESSION"), os.Getenv("CLAUDE_CODE_SESSION_ID")), Cwd: cwd}
-	}
+	return func() api.Caller { return thisCaller(*session) }
+}
+
+// thisCaller is the session of a flag, or the one that this process belongs to.
+func thisCaller(session string) api.Caller {
+	cwd, _ := os.Getwd() // without one, the node asks for the session
+	return api.Caller{Session: cmp.Or(session, os.Getenv("PARLEY_SESSION"), os.Getenv("CLAUDE_CODE_SESSION_ID")), Cwd: cwd}
 }
 
 func (a *app) jsonFlag(c *cobra.Command) {

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/api/mcp"
 )
 
 // fillWork gives the commands about sessions, intents and messages what they do; false for another verb.
@@ -36,6 +39,8 @@ func (a *app) fillWork(v api.Verb, c *cobra.Command) bool {
 		a.auditCommand(c)
 	case "saved":
 		a.savedCommand(c)
+	case "mcp":
+		c.RunE = a.mcp
 	default:
 		return a.fillSharing(v, c)
 	}
@@ -358,4 +363,11 @@ func (a *app) savedCommand(c *cobra.Command) {
 			return nil
 		})
 	}
+}
+
+// mcp serves the agent that started it. A node that is not there is told at each call: it may come.
+func (a *app) mcp(c *cobra.Command, _ []string) error {
+	client := api.NewClient(a.openHome().SocketPath())
+	s := mcp.New(mcp.Options{Client: client, Version: node.Version(), Caller: thisCaller(""), Here: a.here})
+	return errors.Join(s.ServeStdio(c.Context(), a.in, a.out), client.Close())
 }

@@ -197,6 +197,11 @@ var newsVerbs = []Verb{
 		Name: "agents on", Summary: "let this computer's agents and your others' know of each other", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/on",
 		Help: "The switch is called: " + AgentsAcross + ".",
 	},
+	{
+		Name: "mcp", Summary: "offer what agents may do here as MCP tools", Who: Agent, Where: Local,
+		Help: "Speaks the Model Context Protocol over standard input and output with the agent that started it, until that\n" +
+			"ends. Each call goes to this computer's node. Nothing that takes a person is a tool.",
+	},
 	{Name: "agents off", Summary: "keep this computer's agents to themselves", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/off"},
 }
 

@@ -403,3 +403,21 @@ func TestANodeWithoutLiveWorkSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFieldsOfEveryReadingVerbAreWrittenDown(t *testing.T) {
+	for _, v := range api.Verbs {
+		fields := api.Fields(v.Name)
+		if v.Where == api.Node && v.Reads && !v.Step && len(fields) == 0 {
+			t.Errorf("%s: none", v.Name)
+		}
+		for _, f := range fields {
+			if f == "" || strings.HasPrefix(f, "{") {
+				t.Errorf("%s: a field without a name", v.Name)
+			}
+		}
+	}
+	want := []string{"minutes", "conflicts", "zero", "by{severity,conflicts,minutes}", "basis"}
+	if got := api.Fields("saved"); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+}
