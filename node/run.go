@@ -52,7 +52,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return err
 	}
-	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Logged: &n.log.bell, Refused: n.refused}
+	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Logged: &n.log.bell, Refused: n.refused}
 	tools, err := n.serveTools(ctx, rc.Home)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -63,6 +63,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 		cancel() // a node that answers nobody is of no use
 	}()
 	n.identifyAll(ctx)
+	n.work.Go(func() { n.live.run(ctx) })
 	if rc.Ready != nil {
 		rc.Ready()
 	}

@@ -57,6 +57,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("BIN", filepath.Dir(parley))
 	env.Setenv("GIT", git)
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	return nil

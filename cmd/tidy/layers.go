@@ -57,6 +57,8 @@ var layers = []layer{
 	},
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/sealed", module: deciders, library: []string{"filippo.io/age", "golang.org/x/crypto/ssh"}},
+	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/hooks"},
 	{packages: "node/internal/...", module: deciders},

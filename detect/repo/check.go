@@ -15,6 +15,7 @@ type Options struct {
 	Base   string        // what everything is merged into; "" for the trunk
 	Order  bool          // look for the order of merging, too
 	Reader detect.Reader // nil: nothing is said about code
+	Cache  Cache         // of what the reader reads; nil: nothing is kept
 }
 
 // Result is what was found in one repository.
@@ -64,7 +65,7 @@ type pair struct {
 
 // Check finds everything between the sides.
 func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Result, error) {
-	r.reader = o.Reader
+	r.reader, r.cache = o.Reader, o.Cache
 	name, trunk, err := r.Into(ctx, o.Base)
 	if err != nil {
 		return nil, err
