@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -102,7 +103,7 @@ func (m *meeting) editedAndClaimed(s *shared, editor, claimer *Party) {
 		if c.Kind != PathClaim {
 			continue
 		}
-		for _, t := range editor.touches(m.folds) {
+		for _, t := range editor.touchesFrom(c.head(m.folds), m.folds) {
 			if !c.matches(t, m.folds) || m.settled(t, claimer) {
 				continue
 			}
@@ -122,9 +123,13 @@ func (m *meeting) settled(t touch, claimer *Party) bool {
 }
 
 func (m *meeting) claimedByBoth(s *shared) {
-	for _, x := range m.a.claims {
-		for _, y := range m.b.claims {
-			if x.Kind != PathClaim || y.Kind != PathClaim || !x.overlaps(y.pattern, m.folds) {
+	for i := range m.a.claims {
+		x := &m.a.claims[i]
+		if x.Kind != PathClaim {
+			continue
+		}
+		for y := range m.b.pathClaims(x.top()) {
+			if !x.overlaps(y.pattern, m.folds) {
 				continue
 			}
 			name, how := jointClaim(x, y)
@@ -135,8 +140,29 @@ func (m *meeting) claimedByBoth(s *shared) {
 	}
 }
 
+// pathClaims walks the claims on paths that can overlap with one below a top directory; "" is any.
+func (p *Party) pathClaims(top string) iter.Seq[*claim] {
+	return func(yield func(*claim) bool) {
+		for _, list := range [2][]*claim{p.byTop[top], p.byTop[""]} {
+			for _, c := range list {
+				if !yield(c) {
+					return
+				}
+			}
+			if top == "" {
+				break
+			}
+		}
+		for i := range p.claims {
+			if c := &p.claims[i]; top == "" && c.Kind == PathClaim && c.top() != "" && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // jointClaim names what two overlapping claims have in common, and how specific that is.
-func jointClaim(x, y claim) (string, Confidence) {
+func jointClaim(x, y *claim) (string, Confidence) {
 	switch {
 	case x.plain.Plain() && y.plain.Plain():
 		return x.Pattern, bothNamed

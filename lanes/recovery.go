@@ -35,7 +35,7 @@ func (f *folding) recovers(r *ledger.Record) bool {
 // for their removals of others and whatever followed those. Those are then beside the removal, and void.
 func RecoveryDeps(fleet ledger.TID, records []*ledger.Record, removed []ledger.Device) []ledger.ID {
 	followed, _ := ledger.Follow(records)
-	f := newFolding(fleet, followed)
+	f := newFolding(new(Memory), fleet, followed)
 	hostile := map[ledger.ID]bool{}
 	for _, r := range f.records { // parents first
 		c, ok := r.Content.(*ledger.Revoke)

@@ -65,16 +65,39 @@ type Roster struct {
 	claims   map[ledger.ID]Claim
 }
 
+// Memory keeps, by record, whether an added computer's signature holds, which never changes: whoever folds a roster
+// again and again has each checked once. The zero value is empty.
+type Memory struct{ sound map[ledger.ID]bool }
+
+// accepted reports whether the computer that an add names agreed to it.
+func (m *Memory) accepted(r *ledger.Record, c *ledger.Add) bool {
+	ok, known := m.sound[r.ID]
+	if !known {
+		if m.sound == nil {
+			m.sound = map[ledger.ID]bool{}
+		}
+		ok = ed25519.Verify(c.Device[:], ledger.JoinStatement(r.Ledger, c.Invite, r.Device), c.Accept[:])
+		m.sound[r.ID] = ok
+	}
+	return ok
+}
+
 // Fold computes a fleet's roster from the records of its ledger.
 func Fold(fleet ledger.TID, records []*ledger.Record) Roster {
+	return new(Memory).Fold(fleet, records)
+}
+
+// Fold is [Fold] with what is remembered.
+func (m *Memory) Fold(fleet ledger.TID, records []*ledger.Record) Roster {
 	followed, _ := ledger.Follow(records)
-	f := newFolding(fleet, followed)
+	f := newFolding(m, fleet, followed)
 	f.settle()
 	return f.roster()
 }
 
 // folding is the work in progress of one fold.
 type folding struct {
+	memory   *Memory
 	fleet    ledger.TID
 	recovery ledger.Device
 	records  []*ledger.Record // complete ones, parents before children
@@ -86,8 +109,8 @@ type folding struct {
 	chained map[ledger.ID]ledger.ID // with shown: the record before in the same chain
 }
 
-func newFolding(fleet ledger.TID, followed []*ledger.Record) *folding {
-	f := &folding{fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
+func newFolding(m *Memory, fleet ledger.TID, followed []*ledger.Record) *folding {
+	f := &folding{memory: m, fleet: fleet, recovery: recoveryOf(followed), before: map[ledger.ID]map[ledger.ID]bool{}}
 	f.placeAll(slices.Clone(followed))
 	return f
 }
@@ -188,7 +211,7 @@ func (f *folding) permitted(r *ledger.Record) bool {
 func (f *folding) sound(r *ledger.Record) bool {
 	switch c := r.Content.(type) {
 	case *ledger.Add:
-		return c.Device != f.recovery && ed25519.Verify(c.Device[:], ledger.JoinStatement(f.fleet, c.Invite, r.Device), c.Accept[:])
+		return c.Device != f.recovery && r.Ledger == f.fleet && f.memory.accepted(r, c)
 	case *ledger.MainRelease:
 		for _, claim := range f.records {
 			if claim.ID == r.Re[0] {

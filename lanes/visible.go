@@ -23,7 +23,7 @@ func visible(k ledger.Kind) bool {
 // is signed by itself, so it needs no other to be verified; [FoldVisible] reads the whole at the other end.
 func VisibleRoster(fleet ledger.TID, records []*ledger.Record) []*ledger.Record {
 	followed, _ := ledger.Follow(records)
-	return newFolding(fleet, followed).visible()
+	return newFolding(new(Memory), fleet, followed).visible()
 }
 
 func (f *folding) visible() (out []*ledger.Record) {
@@ -58,14 +58,19 @@ func SetDigest(records []*ledger.Record) ledger.Digest {
 // computers, removals and claims as at home, without their names. A parent that is not shown is passed over;
 // every honest author names those that are shown itself ([Roster.Heads]).
 func FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
-	f := loose(fleet, records)
+	return new(Memory).FoldVisible(fleet, records)
+}
+
+// FoldVisible is [FoldVisible] with what is remembered.
+func (m *Memory) FoldVisible(fleet ledger.TID, records []*ledger.Record) Roster {
+	f := m.loose(fleet, records)
 	f.settle()
 	return f.roster()
 }
 
 // loose places records whose chains have gaps where something is not shown.
-func loose(fleet ledger.TID, records []*ledger.Record) *folding {
-	f := &folding{fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}, chained: map[ledger.ID]ledger.ID{}, shown: map[ledger.ID]bool{}}
+func (m *Memory) loose(fleet ledger.TID, records []*ledger.Record) *folding {
+	f := &folding{memory: m, fleet: fleet, before: map[ledger.ID]map[ledger.ID]bool{}, chained: map[ledger.ID]ledger.ID{}, shown: map[ledger.ID]bool{}}
 	rest := f.follow(records)
 	f.recovery = recoveryOf(rest)
 	for _, r := range rest {

@@ -43,14 +43,15 @@ func ask(home, agent string, payload []byte) (string, miss) {
 	if err != nil {
 		return "", down
 	}
-	request := "POST /v1/hook/" + agent + " HTTP/1.1\r\nHost: parley\r\nConnection: close\r\n"
+	var request strings.Builder
+	request.WriteString("POST /v1/hook/" + agent + " HTTP/1.1\r\nHost: parley\r\nConnection: close\r\n")
 	for _, name := range variables {
 		if v := os.Getenv(name); v != "" && len(v) <= valueBytesMax && !strings.ContainsAny(v, "\r\n\x00") {
-			request += "Parley-Env: " + name + "=" + v + "\r\n"
+			request.WriteString("Parley-Env: " + name + "=" + v + "\r\n")
 		}
 	}
-	request += "Content-Length: " + strconv.Itoa(len(payload)) + "\r\n\r\n"
-	if c.Write(append([]byte(request), payload...)) != nil {
+	request.WriteString("Content-Length: " + strconv.Itoa(len(payload)) + "\r\n\r\n")
+	if c.Write(append([]byte(request.String()), payload...)) != nil {
 		return "", rubbish
 	}
 	var answer []byte

@@ -287,7 +287,7 @@ func TestTheProgramIsLinkedWithLittle(t *testing.T) {
 	for _, p := range imports {
 		allowed[p] = true
 	}
-	for _, p := range strings.Fields(string(out)) {
+	for p := range strings.FieldsSeq(string(out)) {
 		inner := strings.HasPrefix(p, "internal/") || strings.Contains(p, "/internal/")
 		if !allowed[p] && !inner {
 			t.Errorf("imports %s", p)

@@ -106,11 +106,11 @@ var groups = map[string]string{
 	"computers": "your computers",
 	"fleet":     "all your computers together",
 	"op":        "look at what parley did to your files, and take it back",
+	"agents":    "coding agents on this computer",
 	"sync":      "keep the checkouts at their base branches",
 	"intent":    "say what a session does",
 	"claims":    "ask who works on something",
 	"message":   "tell other sessions something",
-	"agents":    "the agents of this computer",
 	"lane work": "share live work with another developer",
 }
 
@@ -274,7 +274,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

@@ -38,6 +38,7 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"answers":   answers,
 			"connected": connected,
 			"alone":     alone,
+			"card":      card,
 			"called":    calledSo,
 			"line":      firstLine,
 			"words":     sameWords,

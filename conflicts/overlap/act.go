@@ -25,7 +25,7 @@ type rule struct {
 
 // rules are the actions by number. A false positive mutes the side that says so, and closes the conflict once nobody is
 // left who is not muted; a person's closes it at once. An override closes it for as long as the evidence is the same.
-// Resolve closes it unless it blocks: nobody lifts a block by saying that it is over.
+// What resolves already is not set back by who acknowledges it. Resolve closes it unless it blocks: nobody lifts a block by saying that it is over.
 var rules = [...]rule{
 	ledger.ActAcknowledge:     {word: "acknowledge", becomes: Acknowledged},
 	ledger.ActWillRebase:      {word: "will_rebase", becomes: Resolving},
@@ -190,7 +190,7 @@ func (r *course) act(it item, a *ledger.Act) {
 		said.By = r.fold.view(s)
 	}
 	c.Acts = append(c.Acts, said)
-	if rule.becomes != "" {
+	if rule.becomes != "" && !(rule.becomes == Acknowledged && c.Status == Resolving) {
 		c.Status = rule.becomes
 	}
 	switch a.Action {

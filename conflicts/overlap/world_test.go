@@ -3,6 +3,8 @@ package overlap
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +108,47 @@ func (p *pen) session(agent, branch string) ledger.ID {
 
 func (p *pen) intent(session ledger.ID, task string) ledger.ID {
 	return p.say(shop, &ledger.Intent{Session: session, State: ledger.IntentLive, Task: task})
+}
+
+// depends declares an intent that waits for others.
+func (p *pen) depends(session ledger.ID, task string, on ...ledger.ID) ledger.ID {
+	slices.SortFunc(on, func(a, b ledger.ID) int { return slices.Compare(a[:], b[:]) })
+	return p.say(shop, &ledger.Intent{Session: session, State: ledger.IntentLive, Task: task, Depends: on})
+}
+
+// changes edits one file with what the readers of code say about it.
+func (p *pen) changes(place Place, holder ledger.ID, file string, delta detect.Delta, hunks ...detect.Hunk) {
+	p.say(place, EditOf(holder, &detect.File{
+		Path: file, Op: detect.Modify, BaseBlob: testOID("base" + file).String(), Blob: testOID(file + holder.String() + fmt.Sprint(p.w.lam)).String(),
+		BaseMode: 0o100644, Mode: 0o100644, Quality: detect.Clean, Hunks: hunks,
+	}, &delta, nil, 7000))
+}
+
+// symbol is a change of one symbol.
+func symbol(id string, change detect.Change, verdict detect.Verdict) detect.SymbolChange {
+	return detect.SymbolChange{
+		Symbol: detect.Symbol{ID: id, Kind: detect.Function, Exported: true, SignatureHash: uint64(change), BodyHash: uint64(len(id)) + 100*uint64(change)},
+		Change: change, Verdict: verdict,
+	}
+}
+
+// about is what an agent is about to edit.
+func about(paths ...string) (all []detect.Upcoming) {
+	for _, p := range paths {
+		all = append(all, detect.Upcoming{Path: p, Op: detect.Modify})
+	}
+	return all
+}
+
+// decides settles, and holds the verdict against what it should be.
+func (w *world) decides(session ledger.ID, want Verdict, paths ...string) Decision {
+	w.t.Helper()
+	w.f.Settle()
+	d := w.f.Decide(session, about(paths...))
+	if d.Verdict != want {
+		w.t.Fatalf("%s before an edit of %v, want %s: %s", d.Verdict, paths, want, d.Words)
+	}
+	return d
 }
 
 func (p *pen) closes(intent ledger.ID, task string, state uint64) {

@@ -22,7 +22,7 @@ func (w Wait) Sentence(now time.Time) string {
 // clock is a time as people read it where they are: with its date unless that is today's.
 func clock(t, now time.Time) string {
 	t = t.In(now.Location())
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
 	}
 	return t.Format("2006-01-02 15:04")

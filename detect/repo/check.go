@@ -23,6 +23,7 @@ type Result struct {
 	Base    Tip           `json:"base"`
 	Sides   []Tip         `json:"sides"`
 	Left    int           `json:"left_out"` // sides that were too many
+	Merged  []Tip         `json:"merged"`   // sides whose work the base has already, by whatever way
 	Pairs   []Pair        `json:"pairs"`
 	Order   []Step        `json:"order,omitempty"`
 	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
@@ -92,9 +93,14 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	slices.SortStableFunc(digests, func(a, b *detect.Digest) int {
 		return detect.CompareRefs(a.Side.Ref, b.Side.Ref)
 	})
-	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, digests: digests}
-	for _, d := range digests {
-		result.Sides = append(result.Sides, Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)})
+	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, Merged: []Tip{}, digests: digests}
+	if len(o.Names) == 0 {
+		if err := r.leaveOutMerged(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range result.digests {
+		result.Sides = append(result.Sides, tipOf(d))
 	}
 	if err := r.meetings(ctx, rules, result); err != nil {
 		return nil, err
@@ -104,6 +110,8 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	}
 	return result, err
 }
+
+func tipOf(d *detect.Digest) Tip { return Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)} }
 
 // Into is what a check merges into: the base that was named, else the trunk.
 func (r *Repo) Into(ctx context.Context, base string) (name, commit string, err error) {

@@ -16,7 +16,7 @@ import (
 
 const (
 	passphrase = "correct horse battery"
-	patience   = 10 * time.Second
+	patience   = time.Minute
 )
 
 // memory is a node that keeps everything in memory: it hands out what it was given, checks proofs as a

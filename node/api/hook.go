@@ -21,13 +21,32 @@ const (
 	hookEnv    = "Parley-Env"  // NAME=VALUE, once for each variable
 )
 
-// hookVerbs are the rows of the table about agents' hooks.
-var hookVerbs = []Verb{
+// agentVerbs are the rows of the table about coding agents.
+var agentVerbs = []Verb{
+	{
+		Name: "agents install", Summary: "let coding agents ask parley before they edit", Who: Agent, Where: Local,
+		Help: "Writes parley's hooks, its MCP server and its skills into the agents' settings: claude, codex, gemini, opencode,\n" +
+			"cursor, and those of [agents.NAME] in config.toml. Without a name: every agent that is found here; all: every\n" +
+			"one. What others wrote stays as it is, to the byte, and how a file was is kept beside it.\n" +
+			"Codex runs hooks only after a person has trusted them: press that in codex, in /hooks. --trust does it from\n" +
+			"here, for parley's own hooks, and asks your passphrase.",
+	},
+	{
+		Name: "agents check", Summary: "find out whether the agents still ask parley", Who: Agent, Where: Local, Reads: true,
+		Help: "One row per agent; a fault comes with the command that mends it. The exit status is 1 on a fault.",
+	},
+	{
+		Name: "agents remove", Summary: "take parley out of the agents' settings", Who: Agent, Where: Local,
+		Help: "The files are then as they would be without parley. Without a name: every agent that is found here.",
+	},
 	{Name: "hook", Summary: "ask about one moment of an agent's session", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/hook/{id}"},
 }
 
-// withHooks puts the verbs about agents' hooks at the end.
-func withHooks(verbs []Verb) []Verb { return slices.Concat(verbs, hookVerbs) }
+// withAgents puts the verbs about coding agents before the doctor.
+func withAgents(verbs []Verb) []Verb {
+	at := slices.IndexFunc(verbs, func(v Verb) bool { return v.Name == "doctor" })
+	return slices.Concat(verbs[:at], agentVerbs, verbs[at:])
+}
 
 // hook answers what cmd/parley-hook prints: {id} is the agent, the body is the agent's payload as it stands, and
 // so is the answer, which may be empty. What is not understood has no opinion and is no error.

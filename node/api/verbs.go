@@ -34,7 +34,7 @@ type Verb struct {
 }
 
 // Verbs is every verb of parley, in the order in which help lists them.
-var Verbs = withHooks(withLive(withLanes([]Verb{
+var Verbs = withAgents(withLive(withLanes([]Verb{
 	{
 		Name: "init", Summary: "set this computer up", Who: Person, Where: Local,
 		Help: "Makes this computer's home: its key, its settings, and an approval key that your passphrase opens.\n" +

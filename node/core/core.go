@@ -45,6 +45,7 @@ type Config struct {
 type Core struct {
 	cfg     Config
 	roster  lanes.Roster
+	memory  lanes.Memory     // of all rosters
 	repos   map[string]*repo // by slug
 	threads map[ledger.TID]*Conversation
 	forgot  map[ledger.TID]bool // closed threads that were pruned

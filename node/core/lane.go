@@ -76,7 +76,7 @@ func (c *Core) opener(t *Conversation) *lanes.Roster {
 // again: who belongs to whom has changed.
 func (c *Core) hearRoster(h Heard) {
 	if h.Ledger == c.cfg.Fleet {
-		c.roster = lanes.Fold(c.cfg.Fleet, h.Records)
+		c.roster = c.memory.Fold(c.cfg.Fleet, h.Records)
 		for _, b := range c.roster.Binds {
 			c.link(b.Fleet)
 		}
@@ -85,7 +85,7 @@ func (c *Core) hearRoster(h Heard) {
 		}
 	} else {
 		l := c.link(h.Ledger)
-		l.peer = lanes.FoldVisible(h.Ledger, h.Records)
+		l.peer = c.memory.FoldVisible(h.Ledger, h.Records)
 		c.foldLane(l)
 	}
 	c.gather()
