@@ -58,10 +58,15 @@ var layers = []layer{
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
 	{packages: "node/api/...", module: append([]string{"node/internal/presence"}, deciders...)},
+	{
+		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
+		tests: []string{"github.com/chromedp"},
+	},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},

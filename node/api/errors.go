@@ -74,6 +74,10 @@ var (
 	ErrNoTerminal    = errors.New("no terminal to ask for the passphrase")
 	ErrNeedsPerson   = errors.New("only a person can settle this")
 	ErrNothingToDo   = errors.New("nothing to do")
+	ErrNoPage        = errors.New("the page is not served")
+	ErrNoPasskey     = errors.New("there is no such passkey")
+	ErrCardChanged   = errors.New("the card asks for something else by now")
+	ErrTooOften      = errors.New("too many tries")
 )
 
 // Fault is an error as a caller sees it.
@@ -131,6 +135,10 @@ var faults = []struct {
 	{ErrNoTerminal, "no-terminal", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal, or use --passphrase-file"},
 	{ErrNeedsPerson, "needs-person", http.StatusConflict, ExitPerson, "settle it by hand on GitHub or with git"},
 	{ErrNothingToDo, "nothing-to-do", http.StatusConflict, ExitNothing, "choose two branches that conflict"},
+	{ErrNoPage, "no-page", http.StatusNotFound, ExitError, "set page.off = false in config.toml, then run parley up"},
+	{ErrNoPasskey, "no-such-passkey", http.StatusNotFound, ExitError, "run parley passkey list"},
+	{ErrCardChanged, "card-changed", http.StatusConflict, ExitPerson, "run parley inbox: look at what it asks for now"},
+	{ErrTooOften, "too-often", http.StatusTooManyRequests, ExitError, "run the command again in a few minutes"},
 	{presence.ErrNeeded, "presence-needed", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal; it asks for your passphrase"},
 	{presence.ErrDemo, "presence-demo", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal; it asks for your passphrase"},
 	{presence.ErrUnknown, "presence-unknown", http.StatusUnauthorized, ExitPerson, "update parley on this computer"},
@@ -138,6 +146,7 @@ var faults = []struct {
 	{presence.ErrReplayed, "presence-replayed", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrOtherAct, "presence-other-act", http.StatusUnauthorized, ExitPerson, "run parley inbox: what is asked for may have changed"},
 	{presence.ErrSignature, "presence-signature", http.StatusUnauthorized, ExitPerson, "use the home that the running node uses"},
+	{presence.ErrPasskey, "presence-passkey", http.StatusUnauthorized, ExitPerson, "use the passphrase, or add the passkey again"},
 	{presence.ErrBusy, "presence-busy", http.StatusServiceUnavailable, ExitError, "run the command again in a few minutes"},
 	{presence.ErrWrongPassphrase, "wrong-passphrase", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrWeakPassphrase, "weak-passphrase", http.StatusBadRequest, ExitUsage, "choose a longer one"},

@@ -27,7 +27,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Refused is needed.
+// Server answers for a node. Every field but Pages and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -35,6 +35,7 @@ type Server struct {
 	Laner   Laner
 	Fleet   Fleet
 	Network Network
+	Pages   Pages // nil: the verbs about the page answer [ErrNoPage]
 	Logged  *Bell // rung whenever the log has grown
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
