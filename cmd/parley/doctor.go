@@ -86,7 +86,9 @@ func (a *app) examine(ctx context.Context) []check {
 	for _, r := range config.Repositories {
 		out = append(out, examineRepository(ctx, home, config, r))
 	}
-	return append(out, examineDesk(home, config), examineNode(home), examinePorts(home, config), examineDisk(home), examineClock(home))
+	out = append(out, examineDesk(home, config))
+	out = append(out, a.examineAgents(ctx, home)...)
+	return append(out, examineNode(home), examinePorts(home, config), examineDisk(home), examineClock(home))
 }
 
 func examineGit(ctx context.Context) check {
