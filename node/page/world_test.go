@@ -35,6 +35,8 @@ type world struct {
 	approval ed25519.PublicKey
 	changed  api.Bell
 
+	loop sync.Mutex // one act at a time, as on a node's loop
+
 	mu         sync.Mutex
 	status     api.Status
 	threads    []api.ThreadLine
@@ -134,6 +136,8 @@ func (w *world) act(act presence.Act, p presence.Proof, then func()) (api.Outcom
 }
 
 func (w *world) Approve(_ context.Context, key string, p presence.Proof) (api.Outcome, error) {
+	w.loop.Lock()
+	defer w.loop.Unlock()
 	cards, _ := w.Inbox()
 	i := slices.IndexFunc(cards, func(c api.Card) bool { return c.Key == key })
 	if i < 0 {
