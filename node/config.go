@@ -38,6 +38,8 @@ type Config struct {
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
+	// MCP serves agents' tools over HTTP, on this computer alone.
+	MCP MCPConfig `toml:"mcp,omitempty"`
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
@@ -268,6 +270,9 @@ func (c Config) Validate() error {
 		return err
 	}
 	if err := c.GitHub.validate(bad); err != nil {
+		return err
+	}
+	if err := c.MCP.validate(bad); err != nil {
 		return err
 	}
 	return c.validateRepositories(bad)

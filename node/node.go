@@ -60,6 +60,8 @@ type Node struct {
 	lanes     laneBook
 	opens     openBook
 	quotas    quotas
+	workBook  workBook
+	live      *live
 	accountAt time.Time // when gh was last asked who is signed in
 	inputs    chan core.Input
 	calls     chan call
@@ -155,6 +157,10 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	if err := n.restore(); err != nil {
 		return err
 	}
+	n.live = newLive(n)
+	if err := n.live.load(); err != nil {
+		return err
+	}
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
 		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
@@ -193,6 +199,9 @@ func (n *Node) restore() error {
 	for _, e := range entries {
 		if e.Pruned {
 			n.core.Forget(e.Listing.Ledger)
+			continue
+		}
+		if e.Family == ledger.Work { // no matter of the core's
 			continue
 		}
 		records, err := n.store.Records(e.Listing.Ledger)

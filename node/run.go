@@ -59,7 +59,11 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Pages: pages{n, web}, Logged: &n.log.bell, Refused: n.refused}
+	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Pages: pages{n, web}, Logged: &n.log.bell, Refused: n.refused}
+	tools, err := n.serveTools(ctx, rc.Home)
+	if err != nil {
+		return errors.Join(err, web.Close(), listener.Close())
+	}
 	var beside sync.WaitGroup
 	beside.Go(func() { n.servePage(ctx, web) })
 	served := make(chan error, 1)
@@ -68,6 +72,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 		cancel() // a node that answers nobody is of no use
 	}()
 	n.identifyAll(ctx)
+	n.work.Go(func() { n.live.run(ctx) })
 	if rc.Ready != nil {
 		rc.Ready()
 	}
@@ -75,7 +80,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	cancel()
 	close(n.stopped)
 	beside.Wait()
-	return errors.Join(err, <-served)
+	return errors.Join(err, tools.close(), <-served)
 }
 
 // refused notes a person's act that had no valid proof.

@@ -72,6 +72,7 @@ type Side struct {
 	Session   ledger.ID
 	Intent    ledger.ID // of a session: the intent that carries its work
 	Phase     Phase
+	First     uint64 // when it began, Unix milliseconds
 	Last      uint64 // when it last did or said something, Unix milliseconds
 	Expires   uint64 // 0: never
 }
@@ -168,7 +169,7 @@ func (f *Fold) view(s *side) Side {
 	return Side{
 		ID: s.id, Root: s.root, Ref: d.Ref, Label: d.Label(), Kind: s.kind, Place: s.place, User: d.User, Name: d.Name, Agent: d.Agent,
 		Branch: d.Branch, Task: d.Task, Device: s.device, Developer: s.who, Session: s.session, Intent: s.intent,
-		Phase: s.phase, Last: s.last, Expires: s.expired,
+		Phase: s.phase, First: s.first, Last: s.last, Expires: s.expired,
 	}
 }
 

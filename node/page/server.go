@@ -116,6 +116,14 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
+// Close gives the port of a page back that is not served. No page has none.
+func (s *Server) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.Listeners.Close()
+}
+
 // Link makes a link that logs in once.
 func (s *Server) Link() api.PageLink {
 	text, until := s.Doors.link()
