@@ -60,6 +60,7 @@ var layers = []layer{
 	{packages: "node/internal/sealed", module: deciders, library: []string{"filippo.io/age", "golang.org/x/crypto/ssh"}},
 	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
 	{packages: "node/internal/hooks"},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
@@ -68,6 +69,10 @@ var layers = []layer{
 	{
 		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
 		tests: []string{"github.com/pelletier/go-toml"},
+	},
+	{
+		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
+		tests: []string{"github.com/chromedp"},
 	},
 	{
 		packages: "node/api/mcp", module: []string{"node/api"},
