@@ -153,7 +153,8 @@ func (r reader) Why(subject string) (api.Why, error) {
 
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
-	return view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	cards, err := view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	return append(cards, r.n.live.cards()...), err
 }
 
 // Log lists what happened.
