@@ -70,6 +70,8 @@ var layers = []layer{
 		},
 	},
 
+	{packages: "node/install"},
+
 	// The simulator stands around it; its stand-ins are linked by the demo.
 	{packages: "simnet/github", library: []string{"github.com/vektah/gqlparser"}, tests: []string{"..."}},
 	{packages: "simnet/desk", tests: []string{"..."}},
@@ -82,8 +84,8 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/install", "detect/...", "simnet/..."},
+		library: []string{"github.com/spf13/cobra", "github.com/adrg/xdg", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},
