@@ -87,7 +87,7 @@ func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
 func (n *Node) viewer() viewer {
 	return viewer{
 		core: n.core, cfg: n.cfg, device: n.id.Device(), fleet: n.fleet, running: true, now: n.wall(),
-		since: n.cards.since, records: n.store.Records, branch: n.branchOf, folded: n.lanes.get(),
+		since: n.cards.since, records: n.store.Records, graves: n.store, branch: n.branchOf, folded: n.lanes.get(),
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *still) restore(device ledger.Device, fleet ledger.TID) error {
 		c.Handle(in, now) // what it asks for is not done
 	}
 	c.Handle(core.Tick{}, now)
-	s.view = viewer{core: c, cfg: s.cfg, device: device, fleet: fleet, now: now, records: s.store.Records, folded: n.lanes.get()}
+	s.view = viewer{core: c, cfg: s.cfg, device: device, fleet: fleet, now: now, records: s.store.Records, graves: s.store, folded: n.lanes.get()}
 	return nil
 }
 

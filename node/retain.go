@@ -2,7 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -10,6 +13,7 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
+	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 )
 
@@ -110,4 +114,46 @@ func (b book) Bury(_ context.Context, _ ledger.Device, tomb *ledger.Tomb, record
 func closedAlike(held []*ledger.Record, tomb *ledger.Tomb, rosters lanes.Rosters) bool {
 	s := thread.Fold(held, rosters)
 	return s.Phase == thread.Closed && ledger.TombDigest(s.Head()) == tomb.Digest
+}
+
+// forgotten shows what is left of a pruned conversation: how it began and how it ended. Of several of one name the one
+// that was opened last is shown.
+func (v viewer) forgotten(ref string) (out api.Thread, ok bool) {
+	entries, err := v.graves.Ledgers()
+	if err != nil {
+		return out, false
+	}
+	for _, e := range entries {
+		if !e.Pruned {
+			continue
+		}
+		t, left, err := v.exhume(e.Listing.Ledger)
+		if err != nil || t.State.Open == nil || ok && !out.Since.Before(time.UnixMilli(int64(t.State.Root.At))) {
+			continue
+		}
+		named := strings.EqualFold(t.State.Ref(), ref) || len(ref) >= 4 && strings.HasPrefix(t.State.Ledger.String(), strings.ToLower(ref))
+		if named {
+			out, ok = v.whole(t, left), true
+		}
+	}
+	return out, ok
+}
+
+// exhume reads a pruned conversation by its open and its spine.
+func (v viewer) exhume(tid ledger.TID) (*core.Conversation, []*ledger.Record, error) {
+	tomb, ok, err := v.graves.Tomb(tid)
+	if err != nil || !ok {
+		return nil, nil, errors.Join(err, fs.ErrNotExist)
+	}
+	var left []*ledger.Record
+	for _, wire := range append([][]byte{tomb.Open}, tomb.Spine...) {
+		r, err := ledger.Parse(wire)
+		if err != nil {
+			return nil, nil, err
+		}
+		left = append(left, r)
+	}
+	s := thread.FoldGrave(left, v.core.Rosters())
+	say := thread.Sentence(&s, left[len(left)-1], nil) + "; what was said in between is kept no longer"
+	return &core.Conversation{State: s, Say: say}, left, nil
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,10 @@ func TestAThreadThatClosedLongAgoKeepsItsEndAlone(t *testing.T) { // S9, P24
 	tomb, ok, err := n.store.Tomb(tid)
 	if !n.store.Pruned(tid) || !ok || err != nil || len(tomb.Spine) != 1 || n.digestOf(t, tid) != ledger.TombDigest(said[2].ID) {
 		t.Fatalf("tomb %+v, %v", tomb, err)
+	}
+	left, err := n.viewer().thread("acme/shop#42")
+	if err != nil || len(left.Records) != 2 || left.Phase != "closed" || !strings.HasSuffix(left.Waiting, "kept no longer") {
+		t.Errorf("what is left of it is shown as %+v, %v", left, err)
 	}
 	if out := n.holds(t, said[:2]...); out[0] != disk.Forgotten || len(n.core.Conversations()) != 0 || n.core.IsOpen(tid) {
 		t.Errorf("a replay of its beginning opens it again: %v", out)

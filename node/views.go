@@ -1,7 +1,9 @@
 package node
 
 import (
+	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/parley-mesh/parley/conflicts/thread"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
@@ -26,6 +29,7 @@ type viewer struct {
 	now     time.Time
 	since   map[string]time.Time // cards: since when
 	records func(ledger.TID) ([]*ledger.Record, error)
+	graves  *disk.Store // where what was forgotten left its end
 	branch  func(slug string) string
 	folded  []lanes.Lane
 }
@@ -165,9 +169,23 @@ func (v viewer) find(ref string) (*core.Conversation, error) {
 
 func (v viewer) thread(ref string) (api.Thread, error) {
 	t, err := v.find(ref)
+	if errors.Is(err, api.ErrNoThread) {
+		if left, ok := v.forgotten(ref); ok {
+			return left, nil
+		}
+	}
 	if err != nil {
 		return api.Thread{}, err
 	}
+	records, err := v.records(t.State.Ledger)
+	if err != nil {
+		return api.Thread{}, err
+	}
+	return v.whole(t, records), nil
+}
+
+// whole shows a conversation with those of its records.
+func (v viewer) whole(t *core.Conversation, records []*ledger.Record) api.Thread {
 	out := api.Thread{ThreadLine: v.line(t), Base: t.State.Open.Base, Head: t.State.Open.Head.String()}
 	for i := range t.State.Open.Files {
 		out.Files = append(out.Files, v.file(t, i))
@@ -176,15 +194,11 @@ func (v viewer) thread(ref string) (api.Thread, error) {
 	for i, name := range names {
 		out.Parties = append(out.Parties, v.party(t, i, name))
 	}
-	records, err := v.records(t.State.Ledger)
-	if err != nil {
-		return api.Thread{}, err
-	}
-	slices.SortStableFunc(records, func(a, b *ledger.Record) int { return int(int64(a.Lam) - int64(b.Lam)) })
+	slices.SortStableFunc(records, func(a, b *ledger.Record) int { return cmp.Compare(a.Lam, b.Lam) })
 	for _, r := range records {
 		out.Records = append(out.Records, v.record(t, r, names))
 	}
-	return out, nil
+	return out
 }
 
 func (v viewer) file(t *core.Conversation, i int) api.ThreadFile {
