@@ -58,6 +58,7 @@ var layers = []layer{
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
