@@ -170,7 +170,20 @@ func (m *meeting) addSymbols(met []encounter) {
 			m.a.Side.Label(), m.b.Side.Label(), len(ids), list(ids), strings.Join(clauses, " ")),
 		Suggestion: fmt.Sprintf("Sequence the work: %s rebases after %s merges (conflict_respond will_rebase), split the symbol's work, "+
 			"or coordinate via message_send to %s.", first.py.Side.Ref, first.px.Side.Ref, first.px.Side.Ref),
-	}, m.rules.severity(SymbolOverlap), m.b.Side.Ref))
+	}, m.loudness(met), m.b.Side.Ref))
+}
+
+// loudness is where an overlap on symbols starts. Edits of both that meet in tests or through a container alone, and change
+// nobody's signature, only inform: where they touch the same lines the merge of the text warns.
+func (m *meeting) loudness(met []encounter) Severity {
+	start := m.rules.severity(SymbolOverlap)
+	loud := func(e encounter) bool {
+		return e.x.how == 0 || e.y.how == 0 || e.x.how >= SignatureChanged || e.confidence >= compatibleEdits
+	}
+	if start == Warn && !slices.ContainsFunc(met, loud) {
+		return Info
+	}
+	return start
 }
 
 func (e encounter) clause() string {

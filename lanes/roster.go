@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"slices"
+	"strings"
 
 	"github.com/parley-mesh/parley/ledger"
 )
@@ -58,6 +59,7 @@ type Roster struct {
 	Live     []Claim                              // ascending by device, then id
 	Heads    []ledger.ID                          // what nothing that counts follows yet, the shown and the latest first
 	Lam      uint64                               // highest logical time seen
+	emails   map[ledger.TID]*ledger.Record        // the last address of each fleet
 	Binds    []Bind                               // other developers' fleets that a person here paired with, in order of their records
 	knows    map[ledger.ID]map[ledger.Device]bool // by head, where there are more than one record can name
 	claims   map[ledger.ID]Claim
@@ -251,7 +253,7 @@ func (f *folding) voidBesideRevocations() bool {
 }
 
 func (f *folding) roster() Roster {
-	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}}
+	out := Roster{Fleet: f.fleet, Recovery: f.recovery, claims: map[ledger.ID]Claim{}, emails: map[ledger.TID]*ledger.Record{}}
 	names := map[ledger.Device]*ledger.Record{}
 	gone := map[ledger.ID]bool{}
 	for _, r := range f.records {
@@ -266,8 +268,12 @@ func (f *folding) roster() Roster {
 		case *ledger.Add:
 			out.admit(c.Device, r.Device)
 		case *ledger.Name:
-			if old := names[c.Device]; old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID) {
+			if later(names[c.Device], r) {
 				names[c.Device] = r
+			}
+		case *ledger.Address:
+			if later(out.emails[c.Fleet], r) {
+				out.emails[c.Fleet] = r
 			}
 		case *ledger.MainClaim:
 			out.claims[r.ID] = Claim{ID: r.ID, Device: r.Device, Term: c.Term, At: r.At}
@@ -302,6 +308,11 @@ func (f *folding) roster() Roster {
 		return bytes.Compare(a.ID[:], b.ID[:])
 	})
 	return out
+}
+
+// later reports whether r stands after old, which may be absent.
+func later(old, r *ledger.Record) bool {
+	return old == nil || old.Lam < r.Lam || old.Lam == r.Lam && old.ID.Less(r.ID)
 }
 
 func (f *folding) revoke(out *Roster) {
@@ -358,6 +369,15 @@ func (r Roster) Name(d ledger.Device) string {
 		return r.Members[i].Name
 	}
 	return d.Short()
+}
+
+// Email is the address by which policies call a developer, lower case: this fleet's own, or another's that it has a
+// lane with. It is "" until a person here confirmed one.
+func (r Roster) Email(fleet ledger.TID) string {
+	if rec := r.emails[fleet]; rec != nil {
+		return strings.ToLower(rec.Content.(*ledger.Address).Email)
+	}
+	return ""
 }
 
 // Main says whether the fleet has a main computer, and with which claim.

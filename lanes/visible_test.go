@@ -149,3 +149,27 @@ func TestALaneSeesWhomTheRecoveryKeyRemoves(t *testing.T) { // case 52
 		t.Errorf("members %v", r.Devices())
 	}
 }
+
+func TestADeveloperHasTheAddressThatWasSaidLastAndLanesDoNotSeeIt(t *testing.T) { // C8
+	fleet, a, b, records := pair(t)
+	other := ledger.TID{9}
+	first := a.write(fleet, &ledger.Address{Fleet: other, Email: "Maya@acme.com"}, nil, records[1].ID)
+	b.lam = 10
+	last := b.write(fleet, &ledger.Address{Fleet: other, Email: "Maya@acme.org"}, nil, records[1].ID)
+	stranger := newPen(t, 3)
+	stranger.lam = 20
+	void := stranger.write(fleet, &ledger.Address{Fleet: other, Email: "eve@acme.com"}, nil, records[1].ID)
+	for _, order := range [][]*ledger.Record{{first, last, void}, {void, last, first}} {
+		if got := Fold(fleet, append(order, records...)).Email(other); got != "maya@acme.org" {
+			t.Errorf("address %q", got)
+		}
+	}
+	if got := Fold(fleet, records).Email(other); got != "" {
+		t.Errorf("address %q of a developer without one", got)
+	}
+	for _, r := range VisibleRoster(fleet, append(records, first, last)) {
+		if r.Kind == ledger.KindAddress {
+			t.Error("a lane sees an address")
+		}
+	}
+}

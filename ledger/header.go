@@ -87,6 +87,8 @@ func (h *Header) set(key uint64, v []byte) (ok bool) {
 		h.Body, ok = v, true
 	case 17:
 		h.Deps, ok = idList(v)
+	case 18:
+		h.Scope, ok = scopeOf(v)
 	}
 	return ok
 }
@@ -100,6 +102,25 @@ func uintOf(v []byte) (uint64, bool) {
 func exactly(into, v []byte) bool {
 	content, ok := bytesOf(v)
 	return ok && len(content) == len(into) && copy(into, content) == len(into)
+}
+
+// scopeOf reads a list of host, repository and period that is not all zeros.
+func scopeOf(v []byte) (s Scope, ok bool) {
+	major, count, at := head(v, 0)
+	if major != majorArray || count != 3 {
+		return s, false
+	}
+	major, length, next := head(v, at)
+	if major != majorText {
+		return s, false
+	}
+	s.Host = string(v[next : next+int(length)])
+	at = item(v, at, 0)
+	end := item(v, at, 0)
+	repo, isRepo := uintOf(v[at:end])
+	period, isPeriod := uintOf(v[end:])
+	s.Repo, s.Period = repo, period
+	return s, isRepo && isPeriod && s != Scope{}
 }
 
 // idList reads a list that is not empty.

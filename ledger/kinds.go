@@ -24,6 +24,7 @@ const (
 	KindMainClaim   Kind = "main-claim"
 	KindMainRelease Kind = "main-release"
 	KindLaneBind    Kind = "lane-bind"
+	KindAddress     Kind = "address"
 )
 
 // The kinds of a lane's control ledger (D-1).
@@ -33,6 +34,19 @@ const (
 	KindWho     Kind = "who"
 	KindAm      Kind = "am"
 	KindNote    Kind = "note"
+)
+
+// The kinds of a ledger of live work (D-2).
+const (
+	KindSession Kind = "session"
+	KindIntent  Kind = "intent"
+	KindClaim   Kind = "claim"
+	KindEdit    Kind = "edit"
+	KindAttempt Kind = "attempt"
+	KindAct     Kind = "act"
+	KindFound   Kind = "found"
+	KindMessage Kind = "message"
+	KindBranch  Kind = "branch"
 )
 
 // form is what the package knows of a kind.
@@ -64,11 +78,21 @@ var forms = [...]form{
 	{KindMainClaim, Roster, through(2), func() Body { return new(MainClaim) }},
 	{KindMainRelease, Roster, 0, func() Body { return new(MainRelease) }},
 	{KindLaneBind, Roster, through(3) | 1<<16, func() Body { return new(LaneBind) }},
-	{KindLaneOn, Lane, through(1) | 1<<16, func() Body { return new(LaneOn) }},
+	{KindAddress, Roster, through(2), func() Body { return new(Address) }},
+	{KindLaneOn, Lane, through(1) | 1<<16 | 1<<17, func() Body { return new(LaneOn) }},
 	{KindLaneOff, Lane, 0, func() Body { return new(LaneOff) }},
 	{KindWho, Lane, through(1), func() Body { return new(Who) }},
 	{KindAm, Lane, through(4), func() Body { return new(Am) }},
 	{KindNote, Lane, through(2), func() Body { return new(Note) }},
+	{KindSession, Work, through(9), func() Body { return new(Session) }},
+	{KindIntent, Work, through(6), func() Body { return new(Intent) }},
+	{KindClaim, Work, through(2), func() Body { return new(Claim) }},
+	{KindEdit, Work, through(17), func() Body { return new(Edit) }},
+	{KindAttempt, Work, through(2), func() Body { return new(Attempt) }},
+	{KindAct, Work, through(7), func() Body { return new(Act) }},
+	{KindFound, Work, through(7), func() Body { return new(Found) }},
+	{KindMessage, Work, through(3), func() Body { return new(Message) }},
+	{KindBranch, Work, through(9), func() Body { return new(Branch) }},
 }
 
 func formOf(k Kind) *form {

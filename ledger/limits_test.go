@@ -48,10 +48,17 @@ func TestEveryLimitIsReached(t *testing.T) { // P25
 		{KindMainClaim, "the last term", "", body(1, 1<<40)},
 		{KindMainClaim, "64 claims", "", body(2, ids(64))},
 		{KindLaneOn, "200 repositories", "", body(1, many(200, func(i int) any { return i }))},
+		{KindLaneOn, "live work of both repositories", "", body(17, []any{1, 7})},
+		{KindAddress, "an address of 254 bytes", "", body(2, x(245)+"@acme.com")},
 		{KindAm, "a host of 100 bytes", "", body(2, x(100))},
 		{KindAm, "a login of 64 bytes", "", body(4, x(64))},
 		{KindNote, "the last cause", "", body(2, 3)},
 	} {
+		if r, err := Parse(edited(t, sampleOf(t, c.kind), c.change)); err != nil || r.Opaque {
+			t.Errorf("%s: %s: %v", c.kind, c.name, err)
+		}
+	}
+	for _, c := range workLimits() {
 		if r, err := Parse(edited(t, sampleOf(t, c.kind), c.change)); err != nil || r.Opaque {
 			t.Errorf("%s: %s: %v", c.kind, c.name, err)
 		}

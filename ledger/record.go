@@ -35,6 +35,7 @@ type Header struct {
 	Turns  uint64      `cbor:"14,keyasint,omitempty"` // agent turns spent by this device in this thread and round
 	Body   Raw         `cbor:"15,keyasint"`           // the kind's own map
 	Deps   []ID        `cbor:"17,keyasint,omitempty"` // roster only: heads known to the author
+	Scope  Scope       `cbor:"18,keyasint,omitzero"`  // live work only: what the ledger is about, exactly in a chain's first record
 }
 
 // Body is the part of a record that is particular to its kind. The set is sealed: only the types of
@@ -262,8 +263,11 @@ func sift(b []byte, keys uint64, also ...uint64) (known []byte, critical bool) {
 // headerKeys is the set of header keys known for a family, as bits.
 func headerKeys(f Family) uint64 {
 	const common = 0xfffe // 1 to 15
-	if f == Roster {
+	switch f {
+	case Roster:
 		return common | 1<<17
+	case Work:
+		return common | 1<<18
 	}
 	return common
 }

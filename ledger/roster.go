@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Signature is an Ed25519 signature carried inside a body.
@@ -65,6 +68,16 @@ type LaneBind struct {
 	Accept Signature `cbor:"3,keyasint"`            // a computer's of the other fleet, over [LaneStatement]
 	Name   string    `cbor:"16,keyasint,omitempty"` // what the other developer is called here, at most 64 bytes
 }
+
+// Address says which address a developer has as user:<email> in policies: this fleet's own, or that of one it has a
+// lane with, as a person here confirmed it. The last one about a fleet counts. Lanes do not see it.
+type Address struct {
+	Fleet TID    `cbor:"1,keyasint"`
+	Email string `cbor:"2,keyasint"` // name@host, 3 to 254 bytes
+}
+
+// Kind is [KindAddress].
+func (*Address) Kind() Kind { return KindAddress }
 
 // Kind is [KindGenesis].
 func (*Genesis) Kind() Kind { return KindGenesis }
@@ -159,6 +172,14 @@ func (l *LaneBind) check(h *Header) error {
 	return plain(h)
 }
 
+func (a *Address) check(h *Header) error {
+	name, host, _ := strings.Cut(a.Email, "@")
+	if len(a.Email) > 254 || name == "" || host == "" || strings.ContainsAny(a.Email, " \t\r\n,<>") || strings.Contains(host, "@") {
+		return errors.New("email: want name@host of at most 254 bytes")
+	}
+	return plain(h)
+}
+
 // plain checks that a record outside a conversation uses no conversation references.
 func plain(h *Header) error {
 	if h.Open != (ID{}) || h.Spine != (ID{}) || h.Claim != (ID{}) || len(h.Re) > 0 || h.Turns != 0 {
@@ -185,6 +206,7 @@ func RekeyStatement(fleet TID, old, replacement Device) []byte {
 type LaneOn struct {
 	Repos []uint64 `cbor:"1,keyasint"`            // GitHub's numeric ids, ascending
 	After []ID     `cbor:"16,keyasint,omitempty"` // statements of this end that its author knew, ascending
+	Live  []uint64 `cbor:"17,keyasint,omitempty"` // those of Repos whose live work this end shares (D-26), ascending
 }
 
 // LaneOff switches it off at the author's end.
@@ -241,7 +263,16 @@ func (l *LaneOn) check(h *Header) error {
 			return errors.New("earlier statements are not strictly ascending")
 		}
 	}
-	return plain(h)
+	return cmp.Or(l.checkLive(), plain(h))
+}
+
+func (l *LaneOn) checkLive() error {
+	for i, repo := range l.Live {
+		if _, listed := slices.BinarySearch(l.Repos, repo); !listed || i > 0 && l.Live[i-1] >= repo {
+			return errors.New("repositories of live work are not strictly ascending and among those of the lane")
+		}
+	}
+	return nil
 }
 
 func (*LaneOff) check(h *Header) error { return plain(h) }

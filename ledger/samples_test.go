@@ -90,8 +90,10 @@ func samples() []sample {
 		{name: "who", header: laneHeader(), content: &Who{Nonce: [16]byte{1}}},
 		{name: "am", header: laneHeader(), content: &Am{Nonce: [16]byte{1}, Host: "github.com", User: 77, Login: "kim"}},
 		{name: "note", header: laneHeader(), content: &Note{Thread: sampleKey.Thread(), Cause: 3}},
+		{name: "address", header: rosterHeader(), content: &Address{Fleet: TID(id("fleet")), Email: "maya@acme.com"}},
+		{name: "on-live", header: laneHeader(), content: &LaneOn{Repos: []uint64{1, 7}, Live: []uint64{7}}},
 		{name: "golden-ack", header: goldenHeader(), content: &Ack{Classes: []Class{HasMaster, HasPull}}},
-	}, frames()...)
+	}, append(workSamples(), frames()...)...)
 }
 
 func frames() []sample {

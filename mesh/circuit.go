@@ -196,6 +196,9 @@ func (m *Mesh) reservation(info peer.AddrInfo) (word relayWord, skew time.Durati
 	if s, ok := m.host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(info.ID)
 	}
+	if m.outlived(ctx, info.ID) {
+		_ = m.host.Network().ClosePeer(info.ID) // another takes its place
+	}
 	if err := m.host.Connect(network.WithForceDirectDial(ctx, "parley relay"), info); err != nil {
 		return word, 0, until, fmt.Errorf("connect: %w", err)
 	}
@@ -210,6 +213,26 @@ func (m *Mesh) reservation(info peer.AddrInfo) (word relayWord, skew time.Durati
 	return word, skew, time.Now().Add(reservedFor), nil
 }
 
+// outlived reports whether the connection to a relay is of no use any more: nothing comes back by it, or it goes on
+// from another address than the one that it was opened from. Others would be told the old one for as long as it lives,
+// and no hole can be punched for that.
+func (m *Mesh) outlived(ctx context.Context, id peer.ID) bool {
+	c := best(m.host.Network().ConnsToPeer(id))
+	if c == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, proofTime)
+	defer cancel()
+	word, err := m.askRelay(ctx, id)
+	if err != nil {
+		return m.ctx.Err() == nil
+	}
+	m.mu.Lock()
+	seen := m.seen[id]
+	m.mu.Unlock()
+	return seen.conn == c.ID() && word.Seen != seen.addr.String()
+}
+
 // askRelay tells a relay who else may come.
 func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err error) {
 	s, err := m.host.NewStream(reachable(ctx), id, relayProtocol)
@@ -222,6 +245,8 @@ func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err er
 			ask.May = append(ask.May, d.String())
 		}
 	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
+	defer stop()
 	if err := tradeJSON(s, ask, &word); err != nil {
 		_ = s.Reset() // nothing more comes of it
 		return word, err
@@ -266,7 +291,7 @@ func (m *Mesh) answerRelay(s network.Stream, _ ledger.Device) {
 		if err := hearJSON(s, &ask); err != nil {
 			return err
 		}
-		return json.NewEncoder(s).Encode(relayWord{Version: 1, Now: m.c.Wall().UnixMilli(), Seen: s.Conn().RemoteMultiaddr().String()})
+		return json.NewEncoder(s).Encode(relayWord{Version: 1, Now: m.c.Wall().UnixMilli(), Seen: remoteOf(s.Conn()).String()})
 	}())
 	if err != nil {
 		_ = s.Reset() // nothing more comes of it

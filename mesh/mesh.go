@@ -81,7 +81,7 @@ type Config struct {
 	HostOptions HostOptions
 	// GossipRate is how many records of one author gossip brings in a minute; 0 is 600, below 0 any number.
 	GossipRate int
-	Reach      Reach  // beyond the addresses that are known; HostOptions leaves it out
+	Reach      Reach  // beyond the addresses that are known; HostOptions leaves out all but relays that are set
 	Version    string // of the program, as other computers see it
 }
 
@@ -161,11 +161,12 @@ type Mesh struct {
 	last      *Invitation // ended, and latecomers may still come in
 	past      []ended     // what became of the last codes, the oldest first
 	stations  []*station
-	shut      map[peer.ID]bool         // computers that were removed: they are no relays
-	told      []ma.Multiaddr           // addresses over relays as libp2p last heard of them
-	seen      map[peer.ID]ma.Multiaddr // where others see this computer's connections come from
-	lan       io.Closer                // nil: not on the local network
-	farewells int                      // invitations that have ended and whose last words are being read
+	shut      map[peer.ID]bool          // computers that were removed: they are no relays
+	bent      map[peer.ID]chan struct{} // whom a relay alone leads to, with what tells of news
+	told      []ma.Multiaddr            // addresses over relays as libp2p last heard of them
+	seen      map[peer.ID]sight         // where others see this computer's connections come from
+	lan       io.Closer                 // nil: not on the local network
+	farewells int                       // invitations that have ended and whose last words are being read
 }
 
 // PeerStatus is what is known of a connection.
@@ -202,7 +203,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
-		reserve: make(chan struct{}, 1), seen: map[peer.ID]ma.Multiaddr{}, near: map[ledger.Device][]ma.Multiaddr{}, far: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, began: time.Now(),
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, far: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused
@@ -259,8 +260,9 @@ func newHost(id Identity, listen []string, g *gate, more ...libp2p.Option) (host
 func (m *Mesh) newHost() (host.Host, error) {
 	agent := libp2p.UserAgent(agentPrefix + m.c.Version)
 	if m.c.HostOptions != nil {
-		m.c.Reach = Reach{}
-		return newHost(m.c.Identity, m.c.Listen, m.gate, append([]libp2p.Option{agent, libp2p.DisableRelay()}, m.c.HostOptions()...)...)
+		m.c.Reach = m.c.Reach.inMemory()
+		more := append(m.c.Reach.circuitOptions(&m.hands), agent, libp2p.AddrsFactory(m.withCircuits))
+		return newHost(m.c.Identity, m.c.Listen, m.gate, append(more, m.c.HostOptions()...)...)
 	}
 	limits, err := bounded(&m.refused)
 	if err != nil {
@@ -356,6 +358,7 @@ func (m *Mesh) Addrs() []string {
 
 // Peers is what is known of each connection, in the order in which the peers were first seen.
 func (m *Mesh) Peers() []PeerStatus {
+	m.ways()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := make([]PeerStatus, 0, len(m.status))

@@ -200,9 +200,9 @@ func (m *Mesh) natOf(echoes []netip.AddrPort) (string, []string) {
 	seen := slices.Clone(echoes)
 	m.mu.Lock()
 	var udp []netip.AddrPort
-	for _, a := range m.seen {
-		if at, ok := addrPortOf(a); ok {
-			if seen = append(seen, at); transportOf(a) == "quic" {
+	for _, s := range m.seen {
+		if at, ok := addrPortOf(s.addr); ok {
+			if seen = append(seen, at); transportOf(s.addr) == "quic" {
 				udp = append(udp, at)
 			}
 		}

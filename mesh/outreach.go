@@ -3,7 +3,9 @@ package mesh
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/autonatv2"
-	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/multiformats/go-multistream"
 
@@ -26,11 +27,6 @@ const (
 	parting   = 10 * time.Second // a relayed connection stays so long beside a direct one
 	visitorIn = 15 * time.Second // how long somebody who dials back may stay
 )
-
-// punchAfter is when hole punching is tried again over a connection that is still relayed; the last is
-// repeated. libp2p tries once, when the connection is made, and a moment too early if the other side does not
-// know its own address yet.
-var punchAfter = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
 // reachOut starts what the configuration asks for beyond known addresses.
 func (m *Mesh) reachOut() error {
@@ -100,11 +96,15 @@ func (m *Mesh) withCircuits(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return ma.Unique(append(slices.Clone(addrs), m.circuits()...))
 }
 
-// watchAddrs notes where others see this computer, and tells the members when it listens elsewhere.
+// watchAddrs notes where others see this computer, and tells the members when it listens elsewhere. libp2p keeps what
+// it knows of the interfaces for a minute, which is too long for somebody who has moved: they are looked at here as well.
 func (m *Mesh) watchAddrs(sub event.Subscription) {
 	defer sub.Close()
 	timer := time.NewTimer(0)
 	<-timer.C
+	tick := time.NewTicker(settle)
+	defer tick.Stop()
+	at := m.interfaces()
 	for {
 		select {
 		case e, ok := <-sub.Out():
@@ -117,6 +117,11 @@ func (m *Mesh) watchAddrs(sub event.Subscription) {
 			case event.EvtLocalAddressesUpdated:
 				timer.Reset(settle)
 			}
+		case <-tick.C:
+			if now := m.interfaces(); now != at {
+				at = now
+				timer.Reset(settle)
+			}
 		case <-timer.C:
 			m.moved()
 		case <-m.ctx.Done():
@@ -125,8 +130,31 @@ func (m *Mesh) watchAddrs(sub event.Subscription) {
 	}
 }
 
+// interfaces are the addresses of this computer's interfaces, in one word; a network in memory has none.
+func (m *Mesh) interfaces() string {
+	if m.c.HostOptions != nil {
+		return ""
+	}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	var texts []string
+	for _, a := range addrs {
+		texts = append(texts, a.String())
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, " ")
+}
+
 // seenMax bounds the others whose sight of this computer is remembered.
 const seenMax = 64
+
+// sight is where a peer sees a connection of this computer come from.
+type sight struct {
+	addr ma.Multiaddr
+	conn string // libp2p's name of the connection
+}
 
 // seenBy notes where a connection of ours comes from in the eyes of a peer.
 func (m *Mesh) seenBy(e event.EvtPeerIdentificationCompleted) {
@@ -135,7 +163,7 @@ func (m *Mesh) seenBy(e event.EvtPeerIdentificationCompleted) {
 	}
 	m.mu.Lock()
 	if _, known := m.seen[e.Peer]; known || len(m.seen) < seenMax {
-		m.seen[e.Peer] = e.ObservedAddr
+		m.seen[e.Peer] = sight{e.ObservedAddr, e.Conn.ID()}
 	}
 	m.mu.Unlock()
 	if d, ok := deviceOf(e.Peer); ok && m.gate.member(e.Peer) {
@@ -190,7 +218,8 @@ func (m *Mesh) moved() {
 	if m.wide != nil {
 		m.wide.again()
 	}
-	m.reserveNow()
+	m.bendAnew()
+	m.retellRelays() // what they answer shows whether they know where this computer is now
 	m.dialNow()
 }
 
@@ -246,7 +275,8 @@ func (m *Mesh) proveAll() {
 			m.run(func() { m.prove(s.Device) })
 		}
 	}
-	m.reserveNow()
+	m.bendAnew()
+	m.retellRelays()
 }
 
 // asksToBeDialled reports whether a member was asked to dial back, and has not answered yet.
@@ -265,72 +295,6 @@ func (m *Mesh) asksToBeDialled() bool {
 func (m *Mesh) visit(conn network.Conn) {
 	_ = m.pause(visitorIn)
 	_ = conn.Close() // it may have gone
-}
-
-// straighten tries again and again to get past the relay, as the side that was called.
-func (m *Mesh) straighten(conn network.Conn) {
-	p := conn.RemotePeer()
-	for i := 0; ; i++ {
-		if m.pause(punchAfter[min(i, len(punchAfter)-1)]) != nil || conn.IsClosed() || m.straight(p) {
-			return
-		}
-		if m.punchReady() {
-			if err := m.hands.punch.DirectConnect(p); err != nil {
-				m.c.Logger.Debug("hole punching", "peer", p.String(), "error", err)
-			}
-		}
-	}
-}
-
-// punchReady reports whether this computer knows an address of its own that others could try.
-func (m *Mesh) punchReady() bool {
-	return m.hands.punch != nil && slices.Contains(m.host.Mux().Protocols(), holepunch.Protocol)
-}
-
-// straight reports whether a connection without a relay is there.
-func (m *Mesh) straight(p peer.ID) bool {
-	c := best(m.host.Network().ConnsToPeer(p))
-	return c != nil && !circuit(c.RemoteMultiaddr())
-}
-
-// part closes relayed connections once a direct one is there, but none over which an exchange runs.
-func (m *Mesh) part(p peer.ID) {
-	for m.pause(parting) == nil && m.straight(p) {
-		left := 0
-		for _, c := range m.host.Network().ConnsToPeer(p) {
-			if !circuit(c.RemoteMultiaddr()) {
-				continue
-			}
-			if slices.ContainsFunc(c.GetStreams(), func(s network.Stream) bool { return s.Protocol() == syncProtocol }) {
-				left++
-				continue
-			}
-			_ = c.Close() // it may have gone
-		}
-		if left == 0 {
-			return
-		}
-	}
-}
-
-// punchPatience is how long a dial over a relay waits for this computer to know its own address, so that the
-// first try at hole punching can succeed.
-const punchPatience = 4 * time.Second
-
-// awaitPunch waits for that, soon after the start.
-func (m *Mesh) awaitPunch(ctx context.Context, addrs []ma.Multiaddr) {
-	if m.hands.punch == nil || !slices.ContainsFunc(addrs, circuit) {
-		return
-	}
-	tick := time.NewTicker(250 * time.Millisecond)
-	defer tick.Stop()
-	for time.Since(m.began) < punchPatience && !m.punchReady() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 func textsOf(addrs []ma.Multiaddr) []string {

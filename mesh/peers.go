@@ -64,35 +64,34 @@ func (m *Mesh) connected(conn network.Conn) {
 	m.run(func() { m.greet(conn, d) })
 }
 
-// bend looks for a way past a relay, and leaves the relay once there is one.
-func (m *Mesh) bend(conn network.Conn, d ledger.Device) {
-	switch {
-	case !circuit(conn.RemoteMultiaddr()):
-		if conns := m.host.Network().ConnsToPeer(conn.RemotePeer()); len(conns) > 1 {
-			m.run(func() {
-				m.prove(d)
-				m.part(conn.RemotePeer())
-			})
-		}
-	case conn.Stat().Direction == network.DirInbound:
-		m.run(func() {
-			m.prove(d) // who comes by a relay may have left the place to which a direct connection leads
-			m.straighten(conn)
-		})
-	}
-}
-
 // wayTo notes by which way a member is reached now.
 func (m *Mesh) wayTo(p peer.ID, d ledger.Device) {
 	c := best(m.host.Network().ConnsToPeer(p))
 	if c == nil {
 		return
 	}
-	a := c.RemoteMultiaddr()
+	a := remoteOf(c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.status[d]; s != nil {
 		s.Transport, s.Path, s.Addr = transportOf(a), pathOf(a), a.String()
+	}
+}
+
+// ways notes anew by which way everybody who is connected is reached: a connection may go on from another address.
+func (m *Mesh) ways() {
+	m.mu.Lock()
+	var there []ledger.Device
+	for d, s := range m.status {
+		if s.Connected {
+			there = append(there, d)
+		}
+	}
+	m.mu.Unlock()
+	for _, d := range there {
+		if p, err := peerOf(d); err == nil {
+			m.wayTo(p, d)
+		}
 	}
 }
 
@@ -155,6 +154,9 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	}
 	if m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
 		m.wayTo(conn.RemotePeer(), d)
+		if m.gate.known(conn.RemotePeer()) && m.crooked(conn.RemotePeer()) {
+			m.unbend(conn.RemotePeer())
+		}
 		m.run(func() {
 			if m.pause(2*m.c.Heartbeat) == nil {
 				m.catchUp(d) // what gossip said on the way that has ended may have reached nobody

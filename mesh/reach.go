@@ -61,14 +61,27 @@ func (r Reach) options(h *hands) []libp2p.Option {
 			return h.router
 		}))
 	}
-	if !r.Circuits {
-		return append(out, libp2p.DisableRelay())
+	if r.Circuits {
+		out = append(out, libp2p.EnableAutoNATv2())
 	}
-	return append(out, libp2p.EnableRelay(), libp2p.EnableAutoNATv2(),
-		libp2p.EnableHolePunching(func(s *holepunch.Service) error {
-			h.punch = s
-			return nil
-		}))
+	return append(out, r.circuitOptions(h)...)
+}
+
+// circuitOptions are those for connections over relays.
+func (r Reach) circuitOptions(h *hands) []libp2p.Option {
+	if !r.Circuits {
+		return []libp2p.Option{libp2p.DisableRelay()}
+	}
+	return []libp2p.Option{libp2p.EnableRelay(), libp2p.EnableHolePunching(h.keepPunch, holepunch.DirectDialTimeout(straightTime))}
+}
+
+// inMemory is what of it a network in memory can do: relays that are set, and nothing else.
+func (r Reach) inMemory() Reach { return Reach{Circuits: len(r.Relays) > 0, Relays: r.Relays} }
+
+// keepPunch keeps libp2p's own way past relays.
+func (h *hands) keepPunch(s *holepunch.Service) error {
+	h.punch = s
+	return nil
 }
 
 // parseRelay reads the address of a relay: a multiaddress with /p2p/ID at its end.

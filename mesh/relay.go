@@ -42,6 +42,8 @@ type RelayConfig struct {
 	Announce []string
 	Version  string
 	Logger   *slog.Logger
+	// HostOptions replaces the transports; it is the simulator's seam.
+	HostOptions HostOptions
 }
 
 // Relay carries the connections of some fleets' computers and can read nothing of what it carries. It holds
@@ -92,26 +94,40 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 	return r, nil
 }
 
-// open makes the host and everything on it.
-func (r *Relay) open(c RelayConfig) error {
+// options are libp2p's for this relay.
+func (r *Relay) options(c RelayConfig) ([]libp2p.Option, error) {
+	announce, err := multiaddrs(c.Announce)
+	if err != nil {
+		return nil, fmt.Errorf("relay: announce: %w", err)
+	}
+	out := []libp2p.Option{
+		libp2p.DisableRelay(), libp2p.UserAgent(agentPrefix + c.Version),
+		libp2p.AddrsFactory(func(own []ma.Multiaddr) []ma.Multiaddr { return ma.Unique(append(slices.Clone(own), announce...)) }),
+	}
+	if c.HostOptions != nil {
+		return append(out, c.HostOptions()...), nil
+	}
 	limits, err := bounded(&r.refused)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	certificate, err := anyCertificate()
 	if err != nil {
-		return fmt.Errorf("relay: %w", err)
+		return nil, fmt.Errorf("relay: %w", err)
 	}
-	announce, err := multiaddrs(c.Announce)
-	if err != nil {
-		return fmt.Errorf("relay: announce: %w", err)
-	}
-	r.host, err = newHost(c.Identity, c.Listen, r.gate,
+	return append(out,
 		libp2p.Transport(libp2pquic.NewTransport), libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.Transport(websocket.New, websocket.WithTLSConfig(&tls.Config{Certificates: []tls.Certificate{certificate}})),
-		libp2p.DisableRelay(), libp2p.EnableAutoNATv2(), libp2p.ForceReachabilityPublic(), libp2p.ResourceManager(limits),
-		libp2p.UserAgent(agentPrefix+c.Version), libp2p.AddrsFactory(func(own []ma.Multiaddr) []ma.Multiaddr { return ma.Unique(append(slices.Clone(own), announce...)) }))
+		libp2p.EnableAutoNATv2(), libp2p.ForceReachabilityPublic(), libp2p.ResourceManager(limits)), nil
+}
+
+// open makes the host and everything on it.
+func (r *Relay) open(c RelayConfig) error {
+	options, err := r.options(c)
 	if err != nil {
+		return err
+	}
+	if r.host, err = newHost(c.Identity, c.Listen, r.gate, options...); err != nil {
 		return err
 	}
 	if r.service, err = relayService(r.host, circle{r}); err != nil {
@@ -124,7 +140,9 @@ func (r *Relay) open(c RelayConfig) error {
 			r.gate.connected(conn.RemotePeer(), n.Connectedness(conn.RemotePeer()) == network.Connected)
 		},
 	})
-	r.startEcho()
+	if c.HostOptions == nil {
+		r.startEcho()
+	}
 	return nil
 }
 
@@ -185,7 +203,7 @@ func (r *Relay) answer(s network.Stream) {
 			return err
 		}
 		r.name(p, ask.May)
-		word := relayWord{Version: 1, Now: time.Now().UnixMilli(), Seen: s.Conn().RemoteMultiaddr().String()}
+		word := relayWord{Version: 1, Now: time.Now().UnixMilli(), Seen: remoteOf(s.Conn()).String()}
 		for _, c := range r.echo {
 			word.Echo = append(word.Echo, c.LocalAddr().(*net.UDPAddr).Port)
 		}

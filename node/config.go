@@ -43,6 +43,8 @@ type Config struct {
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
+	// Agents are coding agents that parley does not know, by name.
+	Agents map[string]AgentConfig `toml:"agents,omitempty"`
 	// Repositories are the checkouts that are looked after, one for each repository (D-10).
 	Repositories []RepositoryConfig `toml:"repository,omitempty"`
 }
@@ -253,6 +255,9 @@ func (c Config) Validate() error {
 		if key, _, ok := strings.Cut(e, "="); !ok || key == "" {
 			return bad("desk.env", "%q: want KEY=VALUE", e)
 		}
+	}
+	if err := validateAgents(c.Agents, bad); err != nil {
+		return err
 	}
 	if err := c.Network.validate(bad); err != nil {
 		return err

@@ -32,6 +32,7 @@ import (
 //	routes.toml     where the conversation goes, see [Route]
 //	desk/           scratch worktrees and tasks of the desk
 //	log.jsonl       what happened here
+//	hook-missed     what agents' hooks had no answer to
 //	lock, pid       who runs on it
 //	parley.sock     where it answers
 type Home struct{ Dir string }

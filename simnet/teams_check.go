@@ -27,7 +27,7 @@ func (w *World) silent(m sent) error {
 	switch own := from.mate(r.Device); {
 	case !here:
 		return said("before the lane is on")
-	case r.Kind == ledger.KindName, r.Kind == ledger.KindLaneBind:
+	case r.Kind == ledger.KindName, r.Kind == ledger.KindLaneBind, r.Kind == ledger.KindAddress:
 		return said("which no lane shows")
 	case r.Family() == ledger.Conversation && !there:
 		return said("before the lane is on at both ends")

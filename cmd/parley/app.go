@@ -106,6 +106,7 @@ var groups = map[string]string{
 	"computers": "your computers",
 	"fleet":     "all your computers together",
 	"op":        "look at what parley did to your files, and take it back",
+	"agents":    "coding agents on this computer",
 	"sync":      "keep the checkouts at their base branches",
 }
 
@@ -236,7 +237,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillPause(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillPause(v, c) && !a.fillAgents(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

@@ -28,6 +28,7 @@ type checkOptions struct {
 	dir, policy string
 	exitCode    bool
 	all         bool
+	noCache     bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -57,6 +58,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&o.Order, "order", false, "say in which order to merge")
 	f.StringVar(&o.policy, "policy", "", "judge by this policy file (default: the one at the tip of the base)")
 	f.BoolVar(&o.all, "all", false, "show what is only informative, too")
+	f.BoolVar(&o.noCache, "no-cache", false, "read all code again, and keep nothing of it in the user's cache directory")
 	f.BoolVar(&o.exitCode, "exit-code", false, "say with the exit status whether something was found")
 	f.BoolVar(&a.json, "json", false, "print JSON with stable names")
 	return c
@@ -81,6 +83,10 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 	}
 	if o.Reader, err = readerOf(ctx, r, o.Base); err != nil {
 		return err
+	}
+	if kept, missing := r.CacheFolder(""); missing == nil && !o.noCache { // without one it only takes longer
+		o.Cache = kept
+		defer func() { _ = kept.Close() }() // the next run tidies up
 	}
 	result, err := r.Check(ctx, rules, o.Options)
 	if errors.Is(err, repo.ErrNoRevision) {

@@ -17,6 +17,9 @@ func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	if r.Left > 0 {
 		a.note("%s, worked on less recently, %s left out (--max)", many(r.Left, "side"), verb(r.Left, "was", "were"))
 	}
+	if n := len(r.Merged); n > 0 {
+		a.note("%s %s left out: the work is in %s already", many(n, "side"), verb(n, "was", "were"), r.Base.Label)
+	}
 	if len(r.Sides) == 0 {
 		fmt.Fprintln(a.out, "Nothing is ahead of it.")
 		return

@@ -81,6 +81,7 @@ func (a *app) examine(ctx context.Context) []check {
 		out = append(out, examineRepository(ctx, home, config, r).about(r.Slug))
 	}
 	out = append(out, examineDesk(home, config), a.examineService(ctx, home))
+	out = append(out, a.examineAgents(ctx, home)...)
 	out = append(out, a.examineNode(ctx, home)...)
 	return append(out, examinePorts(home, config), examineDisk(home), examineClock(home))
 }

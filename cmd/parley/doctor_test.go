@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
-	"github.com/parley-mesh/parley/node/install"
+	"github.com/parley-mesh/parley/node/service"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -65,6 +66,7 @@ func healthy(t *testing.T) *clinic {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", c.bin)
+	t.Setenv("HOME", filepath.Join(dir, "ada"))
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	c.git("init", "-q", c.shop)
 	c.git("-C", c.shop, "remote", "add", "origin", "https://github.com/acme/shop")
@@ -177,10 +179,10 @@ var sicken = map[string]func(c *clinic) []check{
 	"desk-missing":    func(c *clinic) []check { c.do(os.Remove(filepath.Join(c.bin, "desk"))); return c.examine() },
 	"service-spoiled": func(c *clinic) []check { c.write("h/service.toml", "["); return c.examine() },
 	"service-moved": func(c *clinic) []check {
-		return []check{judgeService(node.Surroundings{Program: "/gone"}, install.State{Installed: true, Program: "/gone"}, "")}
+		return []check{judgeService(node.Surroundings{Program: "/gone"}, service.State{Installed: true, Program: "/gone"}, "")}
 	},
-	"service-tools": func(c *clinic) []check { return c.served("/gone/git", install.State{Running: true, Enabled: true}) },
-	"service-off":   func(c *clinic) []check { return c.served("", install.State{Running: true}) },
+	"service-tools": func(c *clinic) []check { return c.served("/gone/git", service.State{Running: true, Enabled: true}) },
+	"service-off":   func(c *clinic) []check { return c.served("", service.State{Running: true}) },
 	"service-down": func(c *clinic) []check {
 		c.do(c.home.SetSurroundings(node.Surroundings{Program: "/gone"}))
 		return c.examine()
@@ -210,6 +212,22 @@ var sicken = map[string]func(c *clinic) []check{
 		c.write("h/data/ledger/MANIFEST", "this is none")
 		return c.examine()
 	},
+	"agents-spoiled": func(c *clinic) []check {
+		c.do(os.Mkdir(c.home.MissedPath(), 0o755))
+		return c.examine()
+	},
+	"agent-stale":     agentState("stale"),
+	"agent-lost":      agentState("lost"),
+	"agent-untrusted": agentState("untrusted"),
+	"agent-spoiled":   agentState("spoiled"),
+	"hooks-down":      func(c *clinic) []check { return []check{judgeMissed(c.home, node.Missed{Count: 1, Why: "down"})} },
+	"hooks-late": func(c *clinic) []check {
+		c.do(os.WriteFile(filepath.Join(c.home.Dir, "pid"), nil, 0o600))
+		lock, err := c.home.Lock(c.t.Context())
+		c.do(err)
+		c.t.Cleanup(func() { c.do(lock.Release()) })
+		return []check{judgeMissed(c.home, node.Missed{Count: 1, Why: "slow", Last: time.Now().Add(time.Hour)})}
+	},
 	"main-none":      func(c *clinic) []check { return judgeStatus(api.Status{Main: api.MainComputer{State: "none"}}) },
 	"main-contested": func(c *clinic) []check { return judgeStatus(api.Status{Main: api.MainComputer{State: "contested"}}) },
 	"computers-away": func(c *clinic) []check { return judgeStatus(api.Status{Peers: []api.Peer{{Name: "laptop"}}}) },
@@ -227,8 +245,23 @@ var sicken = map[string]func(c *clinic) []check{
 	},
 }
 
+// agentState is a finding as the commands about agents have it; their own tests make it for real.
+func agentState(state string) func(*clinic) []check {
+	x := node.AgentFinding{Agent: "claude", Text: "odd", Mend: "run parley agents install claude"}
+	return func(*clinic) []check {
+		b, err := json.Marshal(map[string]string{"state": state})
+		if err == nil {
+			err = json.Unmarshal(b, &x)
+		}
+		if err != nil {
+			panic(err)
+		}
+		return []check{judgeAgent(x)}
+	}
+}
+
 // served is a service whose program is there.
-func (c *clinic) served(git string, s install.State) []check {
+func (c *clinic) served(git string, s service.State) []check {
 	program := filepath.Join(c.bin, "desk")
 	s.Installed, s.Program = true, program
 	return []check{judgeService(node.Surroundings{Program: program, Git: git}, s, program)}

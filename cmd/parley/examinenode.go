@@ -12,7 +12,7 @@ import (
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
-	"github.com/parley-mesh/parley/node/install"
+	"github.com/parley-mesh/parley/node/service"
 )
 
 // examineService looks at the service where one is installed; it is a person's choice.
@@ -35,7 +35,7 @@ func (a *app) examineService(ctx context.Context, home node.Home) check {
 	return judgeService(around, state, self)
 }
 
-func judgeService(around node.Surroundings, s install.State, self string) check {
+func judgeService(around node.Surroundings, s service.State, self string) check {
 	switch {
 	case !s.Installed:
 		return ill("service-down", "the definition "+s.File+" is gone")

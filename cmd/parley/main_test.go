@@ -38,6 +38,7 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"answers":   answers,
 			"connected": connected,
 			"alone":     alone,
+			"card":      card,
 			"called":    calledSo,
 			"line":      firstLine,
 			"words":     sameWords,
@@ -57,6 +58,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Setenv("BIN", filepath.Dir(parley))
 	env.Setenv("GIT", git)
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	return nil

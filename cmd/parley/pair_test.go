@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // eventually asks until the answer is yes.
 func eventually(what string, yes func() bool) error {
@@ -61,6 +62,16 @@ func alone(ts *testscript.TestScript, _ bool, args []string) {
 	c := clientOf(ts, args[0])
 	defer c.Close()
 	ts.Check(eventually(args[0]+" is alone", func() bool { s, err := c.Status(); return err == nil && len(s.Peers) == 0 }))
+}
+
+// card HOME CODE waits until such a card lies in the home's inbox.
+func card(ts *testscript.TestScript, _ bool, args []string) {
+	c := clientOf(ts, args[0])
+	defer c.Close()
+	ts.Check(eventually(args[0]+" shows the card "+args[1], func() bool {
+		cards, err := c.Inbox()
+		return err == nil && slices.ContainsFunc(cards, func(card api.Card) bool { return card.Code == args[1] })
+	}))
 }
 
 // called HOME NAME waits until the home's node is called so.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
-	"github.com/parley-mesh/parley/node/install"
+	"github.com/parley-mesh/parley/node/service"
 )
 
 // agentPrograms are the agents whose folders a service must know.
@@ -50,14 +50,14 @@ func (a *app) serviceCommand() *cobra.Command {
 }
 
 // service is the service of the home that the command is about.
-func (a *app) service(program string) install.Service {
+func (a *app) service(program string) service.Service {
 	home := a.openHome()
-	kind := install.KindFor(runtime.GOOS)
+	kind := service.KindFor(runtime.GOOS)
 	before, _ := home.Surroundings() // none, or spoiled: nothing was made
-	return install.Service{
+	return service.Service{
 		Made: before.Made,
-		Spec: install.Spec{Name: install.NameFor(home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
-		Kind: kind, Dir: install.DirFor(kind, xdg.Home, xdg.ConfigHome, home.Dir), UID: os.Getuid(), Run: output,
+		Spec: service.Spec{Name: service.NameFor(home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
+		Kind: kind, Dir: service.DirFor(kind, xdg.Home, xdg.ConfigHome, home.Dir), UID: os.Getuid(), Run: output,
 	}
 }
 
@@ -102,19 +102,19 @@ func (a *app) serviceInstall(ctx context.Context) error {
 
 // noService says what is left to do where the system offers no services.
 func (a *app) noService(err error) error {
-	if errors.Is(err, install.ErrNoManager) {
+	if errors.Is(err, service.ErrNoManager) {
 		return api.WithHint(err, "run parley up, which needs no service")
 	}
 	return api.WithHint(err, "run parley service status")
 }
 
 // explainLinger says when a service of systemd ends with its person's session.
-func (a *app) explainLinger(ctx context.Context, k install.Kind) {
+func (a *app) explainLinger(ctx context.Context, k service.Kind) {
 	me, err := user.Current()
-	if k != install.Systemd || err != nil {
+	if k != service.Systemd || err != nil {
 		return
 	}
-	if on, known := install.Lingers(ctx, output, me.Username); known && !on {
+	if on, known := service.Lingers(ctx, output, me.Username); known && !on {
 		a.note("it ends when you sign out; run loginctl enable-linger %s to keep it running", quoted(me.Username))
 	}
 }
@@ -198,7 +198,7 @@ func sameFile(a, b string) bool {
 
 // serviceLine is what `parley service status --json` prints.
 type serviceLine struct {
-	install.State
+	service.State
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Lingers *bool  `json:"lingers,omitempty"` // absent: not known
@@ -211,8 +211,8 @@ func (a *app) serviceStatus(ctx context.Context) error {
 		return err
 	}
 	line := serviceLine{State: state, Name: s.Name, Kind: string(s.Kind)}
-	if me, err := user.Current(); err == nil && s.Kind == install.Systemd {
-		if on, known := install.Lingers(ctx, output, me.Username); known {
+	if me, err := user.Current(); err == nil && s.Kind == service.Systemd {
+		if on, known := service.Lingers(ctx, output, me.Username); known {
 			line.Lingers = &on
 		}
 	}

@@ -51,7 +51,10 @@ func aPerson(t *testing.T) person {
 	}
 	p := person{t: t, dir: filepath.Join(dir, "ada"), parley: parley}
 	for name, content := range map[string]string{
-		".config/git/config": "[user]\n\tname = Ada\n", ".local/share/keep": "k", "shop/read me.txt": "one\n", "bin/systemctl": manager, "bin/gh": "#!/bin/sh\necho gho_x\n",
+		".config/git/config": "[user]\n\tname = Ada\n", ".local/share/keep": "k",
+		".claude/settings.json": "{\n  // mine\n  \"model\": \"x\"\n}\n", ".claude.json": "{\"n\":1}", ".codex/config.toml": "model = \"x\"\n", ".gemini/settings.json": "{}",
+		".config/opencode/opencode.json": "{\"$schema\":\"s\"}\n", ".cursor/hooks.json": "{\"version\":1}", "parley-hook": "#!/bin/sh\n",
+		"shop/read me.txt": "one\n", "bin/systemctl": manager, "bin/gh": "#!/bin/sh\necho gho_x\n",
 	} {
 		file := filepath.Join(p.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -123,6 +126,21 @@ func (p person) all() string {
 	return b.String()
 }
 
+// without are the lines of one text that another one does not have.
+func without(a, b string) string {
+	lines := map[string]bool{}
+	for line := range strings.Lines(b) {
+		lines[line] = true
+	}
+	var out strings.Builder
+	for line := range strings.Lines(a) {
+		if !lines[line] {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
 // settle makes a home that may be used by tests: it listens on loopback and has a passphrase.
 func (p person) settle() (home node.Home, passphrase string) {
 	p.t.Helper()
@@ -171,6 +189,7 @@ func TestAServiceFindsItsProgramsAndUninstallLeavesNothing(t *testing.T) {
 	}
 	p.answers(home)
 
+	p.run(0, "agents", "install", "--hook", filepath.Join(p.dir, "parley-hook"))
 	p.run(0, "service", "install") // once more, as after git has moved
 	p.answers(home)
 	p.run(0, "uninstall")
@@ -184,7 +203,7 @@ func TestAServiceFindsItsProgramsAndUninstallLeavesNothing(t *testing.T) {
 	}
 	p.run(0, "uninstall", "--data", "--confirm", "studio")
 	if after := p.all(); after != before {
-		t.Errorf("the home directory is another one:\nbefore:\n%s\nafter:\n%s", before, after)
+		t.Errorf("the home directory is another one; gone:\n%s\nnew:\n%s", without(before, after), without(after, before))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
-	"github.com/parley-mesh/parley/node/install"
+	"github.com/parley-mesh/parley/node/service"
 )
 
 // initFlags is what is said on the command line; the rest is asked.
@@ -176,7 +176,7 @@ func (a *app) up(ctx context.Context, demo bool) error {
 	}
 	ready := func() {
 		a.note("%s answers; stop it with Ctrl-C", config.Name)
-		if err := install.Ready(os.Getenv(install.ReadySocket)); err != nil {
+		if err := service.Ready(os.Getenv(service.ReadySocket)); err != nil {
 			a.note("%s", err.Error())
 		}
 	}

@@ -47,7 +47,7 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 		a.planUninstall(c.Context(), doomed)
 		return nil
 	}
-	errs := []error{a.serviceRemove(c.Context()), a.removeHooks(c)}
+	errs := []error{a.serviceRemove(c.Context()), a.removeHooks(c.Context())}
 	if pid, running := home.Holder(); running && data {
 		err := fmt.Errorf("uninstall: %w (process %d), so nothing was deleted", api.ErrHomeInUse, pid)
 		return errors.Join(append(errs, api.WithHint(err, fmt.Sprintf("stop process %d, then run parley uninstall --data again", pid)))...)
@@ -65,14 +65,34 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 	return errors.Join(errs...)
 }
 
-// removeHooks lets the command about agents take its hooks out, as a person would.
-func (a *app) removeHooks(c *cobra.Command) error {
-	remove, rest, err := c.Root().Find([]string{"agents", "remove"})
-	if err != nil || len(rest) > 0 || remove.Name() != "remove" || remove.RunE == nil {
-		return nil
+// removeHooks takes parley out of the settings of the agents, and then what is left beside them.
+func (a *app) removeHooks(ctx context.Context) error {
+	set, err := a.openHome().Agents(node.AgentOptions{})
+	if errors.Is(err, api.ErrNoHome) {
+		return nil // agents were never set up either
 	}
-	remove.SetContext(c.Context())
-	return remove.RunE(remove, nil)
+	if err != nil {
+		return err
+	}
+	plan, err := a.openHome().Agents(node.AgentOptions{}) // a plan of its own: what is planned counts as done
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range set.Names() {
+		changes, err := plan.Remove(name)
+		if err == nil {
+			err = a.agentsOne(ctx, set, name, "remove", false)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		for _, x := range changes {
+			errs = append(errs, x.Forget())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (a *app) planUninstall(ctx context.Context, doomed []string) {

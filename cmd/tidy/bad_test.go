@@ -63,13 +63,13 @@ var layerCases = []badTree{
 		name: "a library outside its package",
 		files: map[string]string{
 			"lanes/l.go":      importing("lanes", "github.com/fxamacker/cbor/v2"),
-			"mesh/m.go":       importing("mesh", "github.com/libp2p/go-libp2p-kad-dht", "github.com/multiformats/go-multiaddr"),
+			"mesh/m.go":       importing("mesh", "github.com/libp2p/go-libp2p-http", "github.com/multiformats/go-multiaddr"),
 			"mesh/m_test.go":  "package mesh\n\nimport _ \"github.com/stretchr/testify/require\"\n",
 			"node/api/api.go": importing("api", "github.com/spf13/cobra"),
 		},
 		want: []string{
 			"lanes/l.go:5: layers: lanes may not import github.com/fxamacker/cbor/v2",
-			"mesh/m.go:5: layers: mesh/... may not import github.com/libp2p/go-libp2p-kad-dht",
+			"mesh/m.go:5: layers: mesh/... may not import github.com/libp2p/go-libp2p-http",
 			"mesh/m_test.go:3: layers: mesh/... may not import github.com/stretchr/testify/require",
 			"node/api/api.go:5: layers: node/api/... may not import github.com/spf13/cobra",
 		},

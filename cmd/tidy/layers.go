@@ -44,7 +44,7 @@ var layers = []layer{
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
 		packages: "mesh/...", tests: []string{"google.golang.org/protobuf", "golang.org/x/sys"}, module: []string{"ledger", "lanes"},
-		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-kad-dht", "github.com/libp2p/go-libp2p-pubsub", "github.com/ipfs/go-cid", "github.com/libp2p/zeroconf", "github.com/multiformats"},
+		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-kad-dht", "github.com/libp2p/go-libp2p-pubsub", "github.com/ipfs/go-cid", "github.com/libp2p/zeroconf", "github.com/multiformats", "github.com/quic-go/quic-go"},
 	},
 	{
 		packages: "node/internal/github", module: deciders,
@@ -59,10 +59,12 @@ var layers = []layer{
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
+	{packages: "node/internal/hooks"},
+	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence"}, deciders...)},
+	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},
@@ -71,7 +73,7 @@ var layers = []layer{
 		},
 	},
 
-	{packages: "node/install"},
+	{packages: "node/service"},
 
 	// The simulator stands around it; its stand-ins are linked by the demo.
 	{packages: "simnet/github", library: []string{"github.com/vektah/gqlparser"}, tests: []string{"..."}},
@@ -85,7 +87,7 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/install", "detect/...", "simnet/..."},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/service", "detect/...", "simnet/..."},
 		library: []string{"github.com/spf13/cobra", "github.com/adrg/xdg", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},

@@ -36,6 +36,12 @@ func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
 	}
 	c.symbols(before, after)
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
+	for i := range c.changes {
+		sym := &c.changes[i].Symbol
+		if name, ok := strings.CutPrefix(sym.Package, goUnplaced); ok {
+			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(sym.ID))) + "#" + name
+		}
+	}
 	return detect.Delta{
 		Symbols:    c.changes,
 		Contracts:  c.contracts(before, after),

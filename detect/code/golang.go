@@ -102,6 +102,10 @@ func (g *goScan) scan(content []byte) {
 
 func (g *goScan) line(at token.Pos) uint32 { return uint32(g.file.Line(at)) }
 
+// goUnplaced begins the id under which others import a symbol, as long as nobody said which package its folder is:
+// a unit holds for every repository with the file.
+const goUnplaced = "pkg:go:#"
+
 // declare adds a symbol.
 func (g *goScan) declare(node ast.Node, name *ast.Ident, qualified string, sym detect.Symbol) int {
 	sym.ID = "sym:go:" + g.unit.Path + "#" + qualified
@@ -113,7 +117,7 @@ func (g *goScan) declare(node ast.Node, name *ast.Ident, qualified string, sym d
 	sym.Lines = g.line(max(node.Pos(), node.End()-1)) - sym.Line + 1
 	sym.Test = g.test
 	if sym.Container == "" || sym.Kind == detect.Method {
-		sym.Package = "pkg:go:" + g.reader.project.goPackage(folder(g.unit.Path)) + "#" + qualified
+		sym.Package = goUnplaced + qualified
 	}
 	i := len(g.unit.Symbols)
 	g.unit.Symbols = append(g.unit.Symbols, sym)

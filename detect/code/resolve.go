@@ -15,11 +15,16 @@ type resolver struct {
 	folders map[string][]*detect.Unit
 	symbols map[string]*detect.Symbol
 	visited map[string]bool // what the name at hand was looked for under
+	scripts map[spelled]string
 }
+
+// spelled is a module's name as the scripts of one folder and ending write it.
+type spelled struct{ folder, ending, module string }
 
 func newResolver(p *Project, units []detect.Unit) *resolver {
 	r := &resolver{
 		project: p, units: map[string]*detect.Unit{}, folders: map[string][]*detect.Unit{}, symbols: map[string]*detect.Symbol{},
+		scripts: map[spelled]string{},
 	}
 	for i := range units {
 		u := &units[i]
@@ -142,6 +147,16 @@ var scriptEndings = []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs
 
 // scriptFile is the file that a module name of a script stands for, "" if it is a package's.
 func (r *resolver) scriptFile(from *detect.Unit, module string) string {
+	at := spelled{folder(from.Path), path.Ext(from.Path), module}
+	file, known := r.scripts[at]
+	if !known {
+		file = r.findScript(from, module)
+		r.scripts[at] = file
+	}
+	return file
+}
+
+func (r *resolver) findScript(from *detect.Unit, module string) string {
 	var bases []string
 	guess := ""
 	switch {

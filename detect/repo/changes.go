@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,25 +114,36 @@ func object(id string) string {
 	return id
 }
 
-// Changes lists what changed from one commit to another, with the changed lines as git's merge sees them:
-// renames found, lines compared by the histogram algorithm, hunks where that algorithm leaves them.
+// asMerge are the options by which git compares as its merge does: renames found, lines compared by the histogram
+// algorithm, hunks where that algorithm leaves them.
+var asMerge = []string{
+	"-r", "-z", "-M", "-l7000", "--raw", "-p", "-U0", "--no-abbrev", "--full-index", "--histogram", "--no-indent-heuristic",
+	"--no-ext-diff", "--no-textconv", "--no-color",
+}
+
+// Changes lists what changed from one commit to another, with the changed lines as git's merge sees them.
 func (r *Repo) Changes(ctx context.Context, base, head string) ([]detect.File, error) {
-	a, err := r.ask(ctx, nil, "diff-tree", "-r", "-z", "-M", "-l7000", "--raw", "-p", "-U0", "--no-abbrev", "--full-index", "--histogram", "--no-indent-heuristic",
-		"--no-ext-diff", "--no-textconv", "--no-color", base, head)
+	a, err := r.ask(ctx, nil, append([]string{"diff-tree"}, append(slices.Clip(asMerge), base, head)...)...)
 	if err != nil {
 		return nil, err
 	}
 	if a.code != 0 || a.complains() {
 		return nil, fmt.Errorf("changes from %s to %s: %s", base, head, a.says())
 	}
-	files, patch, err := splitRaw(a.out)
+	files, err := parsePatch(a.out)
 	if err != nil {
-		return nil, err
-	}
-	if err := addHunks(files, patch); err != nil {
 		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
 	}
 	return files, nil
+}
+
+// parsePatch reads the raw records and the patch behind them.
+func parsePatch(out []byte) ([]detect.File, error) {
+	files, patch, err := splitRaw(out)
+	if err != nil {
+		return nil, err
+	}
+	return files, addHunks(files, patch)
 }
 
 // splitRaw reads the raw records, which an empty field ends, and returns the patch behind them.

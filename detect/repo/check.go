@@ -15,6 +15,7 @@ type Options struct {
 	Base   string        // what everything is merged into; "" for the trunk
 	Order  bool          // look for the order of merging, too
 	Reader detect.Reader // nil: nothing is said about code
+	Cache  Cache         // of what the reader reads; nil: nothing is kept
 }
 
 // Result is what was found in one repository.
@@ -22,6 +23,7 @@ type Result struct {
 	Base    Tip           `json:"base"`
 	Sides   []Tip         `json:"sides"`
 	Left    int           `json:"left_out"` // sides that were too many
+	Merged  []Tip         `json:"merged"`   // sides whose work the base has already, by whatever way
 	Pairs   []Pair        `json:"pairs"`
 	Order   []Step        `json:"order,omitempty"`
 	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
@@ -64,7 +66,7 @@ type pair struct {
 
 // Check finds everything between the sides.
 func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Result, error) {
-	r.reader = o.Reader
+	r.reader, r.cache = o.Reader, o.Cache
 	name, trunk, err := r.Into(ctx, o.Base)
 	if err != nil {
 		return nil, err
@@ -91,9 +93,14 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	slices.SortStableFunc(digests, func(a, b *detect.Digest) int {
 		return detect.CompareRefs(a.Side.Ref, b.Side.Ref)
 	})
-	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, digests: digests}
-	for _, d := range digests {
-		result.Sides = append(result.Sides, Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)})
+	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, Merged: []Tip{}, digests: digests}
+	if len(o.Names) == 0 {
+		if err := r.leaveOutMerged(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range result.digests {
+		result.Sides = append(result.Sides, tipOf(d))
 	}
 	if err := r.meetings(ctx, rules, result); err != nil {
 		return nil, err
@@ -103,6 +110,8 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	}
 	return result, err
 }
+
+func tipOf(d *detect.Digest) Tip { return Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)} }
 
 // Into is what a check merges into: the base that was named, else the trunk.
 func (r *Repo) Into(ctx context.Context, base string) (name, commit string, err error) {

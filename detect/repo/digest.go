@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/parley-mesh/parley/detect"
 )
@@ -74,87 +77,132 @@ func (r *Repo) describe(s *detect.Side, t tip, trunk string) {
 
 // readContents looks at every changed content once: who made the file, and, with a reader, what it declares.
 func (r *Repo) readContents(ctx context.Context, list []*detect.Digest, trunk string) error {
-	wanted := map[string][]string{} // the paths of each blob
-	want := func(blob, path string) {
-		if blob != "" && !slices.Contains(wanted[blob], path) {
-			wanted[blob] = append(wanted[blob], path)
-		}
-	}
+	wanted := map[unitKey]bool{}
 	var paths []string
 	for _, d := range list {
 		for _, f := range d.Files {
-			if f.Mode&0o170000 == 0o160000 || f.BaseMode&0o170000 == 0o160000 {
-				continue // a commit of another repository
+			if isCommit(f.Mode) || isCommit(f.BaseMode) {
+				continue // of another repository
 			}
-			want(f.Blob, f.Path)
-			want(f.BaseBlob, f.Old())
+			wanted[unitKey{f.Path, f.Blob}], wanted[unitKey{f.Old(), f.BaseBlob}] = true, true
 			paths = append(paths, f.Path)
 		}
 	}
-	var blobs []string
-	for b := range wanted {
-		blobs = append(blobs, b)
-	}
-	slices.Sort(blobs)
-	err := r.blobs(ctx, blobs, func(blob string, content []byte) {
-		for _, path := range wanted[blob] {
-			r.read(path, blob, content)
-		}
-	})
-	if err != nil {
+	if err := r.readAll(ctx, wanted); err != nil {
 		return err
 	}
 	generated, err := r.markedGenerated(ctx, trunk, paths)
 	for _, d := range list {
 		for i := range d.Files {
-			f := &d.Files[i]
-			f.Made = max(r.made[f.Blob], r.made[f.BaseBlob])
-			if f.Made == detect.ByHand && generated[f.Path] {
-				f.Made = detect.Generated
-			}
+			r.madeBy(&d.Files[i], generated)
 		}
 	}
 	return err
 }
 
-func (r *Repo) read(path, blob string, content []byte) {
-	r.made[blob] = detect.MadeBy(path, content)
-	switch {
-	case r.reader == nil || r.made[blob] != detect.ByHand:
-	case content == nil: // not read: it is not to be taken for an empty file
-		u := detect.Unit{Path: path, Quality: detect.TimedOut}
-		if r.reader.Read(path, nil).Quality == detect.Unread {
-			u.Quality = detect.Unread // no code anyway
-		}
-		r.units[unitKey{path, blob}] = u
-	default:
-		r.units[unitKey{path, blob}] = r.reader.Read(path, content)
+// isCommit reports whether a mode is that of a submodule.
+func isCommit(mode uint32) bool { return mode&0o170000 == 0o160000 }
+
+// madeBy says who made a file: what either version says of itself, or .gitattributes.
+func (r *Repo) madeBy(f *detect.File, generated map[string]bool) {
+	f.Made = max(r.made[unitKey{f.Path, f.Blob}], r.made[unitKey{f.Old(), f.BaseBlob}])
+	if f.Made == detect.ByHand && generated[f.Path] {
+		f.Made = detect.Generated
 	}
+}
+
+// readAll reads what is neither known nor kept.
+func (r *Repo) readAll(ctx context.Context, wanted map[unitKey]bool) error {
+	paths := map[string][]string{} // of each blob
+	for k := range wanted {
+		if _, ok := r.made[k]; !ok && k.blob != "" && !r.recall(k.path, k.blob) {
+			paths[k.blob] = append(paths[k.blob], k.path)
+		}
+	}
+	return r.readEach(ctx, paths, func(k unitKey, found known) {
+		r.learn(k.path, k.blob, found)
+		r.keep(k.path, k.blob, found)
+	})
+}
+
+// readEach reads the paths of blobs, as many at a time as there are processors. It calls learn from several goroutines.
+func (r *Repo) readEach(ctx context.Context, paths map[string][]string, learn func(unitKey, known)) error {
+	type file struct {
+		unitKey
+		content []byte
+	}
+	files := make(chan file, readersMax)
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), readersMax, len(paths)) {
+		readers.Go(func() {
+			for f := range files {
+				learn(f.unitKey, r.read(f.path, f.content))
+			}
+		})
+	}
+	err := r.blobs(ctx, slices.Sorted(maps.Keys(paths)), func(blob string, content []byte) {
+		for _, p := range paths[blob] {
+			files <- file{unitKey{p, blob}, content}
+		}
+	})
+	close(files)
+	readers.Wait()
+	return err
+}
+
+// readersMax bounds how many files are read at a time: each may need 50 MB.
+const readersMax = 8
+
+// read is what a content by itself says. A nil content was not read: it is not to be taken for an empty file.
+func (r *Repo) read(path string, content []byte) (k known) {
+	k.Made = detect.MadeBy(path, content)
+	switch {
+	case r.reader == nil || k.Made != detect.ByHand:
+	case content == nil:
+		k.Unit = detect.Unit{Path: path, Quality: detect.TimedOut}
+		if r.reader.Read(path, nil).Quality == detect.Unread {
+			k.Unit.Quality = detect.Unread // no code anyway
+		}
+	default:
+		k.Unit = r.reader.Read(path, content)
+	}
+	return k
 }
 
 // markedGenerated lists the paths that .gitattributes of the trunk says are generated.
 func (r *Repo) markedGenerated(ctx context.Context, trunk string, paths []string) (map[string]bool, error) {
-	marked := map[string]bool{}
 	if len(paths) == 0 {
-		return marked, nil
+		return nil, nil
 	}
+	index, err := r.indexOf(ctx, trunk)
+	if err != nil {
+		return nil, err
+	}
+	return r.generatedIn(ctx, index, paths)
+}
+
+// indexOf makes an index of a commit, and names its file.
+func (r *Repo) indexOf(ctx context.Context, commit string) (string, error) {
 	temporary, err := os.CreateTemp(r.scratch, "index-")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	_ = temporary.Close() // it is empty
-	g := r.with("GIT_INDEX_FILE=" + temporary.Name())
 	if err := os.Remove(temporary.Name()); err != nil {
-		return nil, err
+		return "", err
 	}
-	if _, err := g.out(ctx, nil, "read-tree", trunk); err != nil {
-		return nil, err
-	}
+	_, err = r.with("GIT_INDEX_FILE="+temporary.Name()).out(ctx, nil, "read-tree", commit)
+	return temporary.Name(), err
+}
+
+// generatedIn lists the paths that .gitattributes of an index says are generated.
+func (r *Repo) generatedIn(ctx context.Context, index string, paths []string) (map[string]bool, error) {
 	input := strings.Join(paths, "\x00") + "\x00"
-	out, err := g.out(ctx, strings.NewReader(input), "check-attr", "--cached", "-z", "--stdin", "linguist-generated")
+	out, err := r.with("GIT_INDEX_FILE="+index).out(ctx, strings.NewReader(input), "check-attr", "--cached", "-z", "--stdin", "linguist-generated")
 	if err != nil {
 		return nil, err
 	}
+	marked := map[string]bool{}
 	for f := range slices.Chunk(cut(out), 3) {
 		if len(f) == 3 && (f[2] == "set" || f[2] == "true") {
 			marked[f[0]] = true

@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Layout is how the modules of one commit are found.
 type Layout struct {
-	paths     map[string]bool
+	files     map[string]entry
 	GoModules map[string]string // module paths by the folder of their go.mod, "" for the root
 	Packages  map[string]string // folders of packages by the name in their package.json
 	Aliases   map[string]string // folders by the prefix that the root's tsconfig.json gives them
 }
 
 // Has reports whether the commit has a file.
-func (l *Layout) Has(name string) bool { return l.paths[name] }
+func (l *Layout) Has(name string) bool { return l.files[name].blob != "" }
 
 // Layout reads which files a commit has, and what its manifests say. A manifest that cannot be read says nothing.
 func (r *Repo) Layout(ctx context.Context, commit string) (*Layout, error) {
@@ -25,14 +26,18 @@ func (r *Repo) Layout(ctx context.Context, commit string) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Layout{paths: map[string]bool{}, GoModules: map[string]string{}, Packages: map[string]string{}, Aliases: map[string]string{}}
+	l := &Layout{files: map[string]entry{}, GoModules: map[string]string{}, Packages: map[string]string{}, Aliases: map[string]string{}}
 	manifests := map[string][]string{}
 	var blobs []string
-	for _, entry := range cut(out) {
-		meta, name, _ := strings.Cut(entry, "\t")
-		l.paths[name] = true
+	for _, record := range cut(out) {
+		meta, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(meta)
-		if len(f) == 3 && isManifest(name) {
+		if len(f) != 3 {
+			continue
+		}
+		mode, _ := strconv.ParseUint(f[0], 8, 32) // git wrote it
+		l.files[name] = entry{uint32(mode), f[2]}
+		if isManifest(name) {
 			manifests[f[2]] = append(manifests[f[2]], name)
 			blobs = append(blobs, f[2])
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/parley-mesh/parley/detect"
 )
@@ -20,11 +21,14 @@ type Repo struct {
 	git
 	merger  git // as git, away from the working copy where drivers of it would be run
 	scratch string
+	common  string          // the directory that all worktrees share
 	shallow map[string]bool // commits behind which the history is cut off
 	graph   graph
 	reader  detect.Reader // nil: nothing is known about code
+	cache   Cache         // nil: nothing is kept
+	mu      sync.Mutex    // of units and made
 	units   map[unitKey]detect.Unit
-	made    map[string]detect.Made // by blob
+	made    map[unitKey]detect.Made
 }
 
 type unitKey struct{ path, blob string }
@@ -53,7 +57,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{scratch: scratch, units: map[unitKey]detect.Unit{}, made: map[string]detect.Made{}}
+	r := &Repo{scratch: scratch, common: paths[0], units: map[unitKey]detect.Unit{}, made: map[unitKey]detect.Made{}}
 	if err := os.Mkdir(filepath.Join(scratch, "objects"), 0o700); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -29,7 +29,7 @@ func grow(t testing.TB, s *Store, n int) {
 // settled waits until no more tables lie on the uppermost level than are left unmerged.
 func settled(t testing.TB, s *Store) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); s.db.Levels()[0].NumTables > mergeTables; {
+	for end := time.Now().Add(3 * time.Minute); s.db.Levels()[0].NumTables > mergeTables; {
 		if time.Now().After(end) {
 			t.Fatalf("%d tables lie unmerged", s.db.Levels()[0].NumTables)
 		}

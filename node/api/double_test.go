@@ -16,7 +16,7 @@ import (
 
 const (
 	passphrase = "correct horse battery"
-	patience   = 10 * time.Second
+	patience   = time.Minute
 )
 
 // memory is a node that keeps everything in memory: it hands out what it was given, checks proofs as a
@@ -270,7 +270,7 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Judge: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/parley-mesh/parley/node/internal/hooks"
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
 
@@ -27,7 +28,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Refused is needed.
+// Server answers for a node. Every field but Judge and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -36,6 +37,8 @@ type Server struct {
 	Fleet   Fleet
 	Network Network
 	Logged  *Bell // rung whenever the log has grown
+	// Judge, if set, decides about what agents are about to do; without one their hooks have no opinion.
+	Judge hooks.Judge
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
 }
@@ -78,7 +81,10 @@ type answer func(r *http.Request) (reply, error)
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, v := range Verbs {
-		if v.Where == Node {
+		switch {
+		case v.Name == "hook":
+			mux.Handle(v.Method+" "+v.Path, s.hook())
+		case v.Where == Node:
 			mux.Handle(v.Method+" "+v.Path, s.handle(v, s.answers(v.Name)))
 		}
 	}
@@ -90,7 +96,7 @@ func (s *Server) Handler() http.Handler {
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
-			r.Body = http.MaxBytesReader(w, r.Body, requestBytesMax)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyMax(r))
 			mux.ServeHTTP(w, r)
 		default:
 			fail(w, ErrBusy)

@@ -73,6 +73,9 @@ type Computer struct {
 // factsMax is how many facts wait for the test.
 const factsMax = 4096
 
+// patience is how long is waited for what comes at once on a machine that has nothing else to do.
+const patience = 2 * time.Minute
+
 // childEnv tells the test's own program to be a computer.
 const childEnv = "PARLEY_NETNS_COMPUTER"
 
@@ -116,8 +119,8 @@ func (s *Space) Start(setup Setup) *Computer {
 		}
 	}()
 	t.Cleanup(func() {
-		_ = c.in.Close()                                                                          // its sign to end
-		end := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) }) // it tells where it hangs
+		_ = c.in.Close()                                                                    // its sign to end
+		end := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) }) // it tells where it hangs
 		defer end.Stop()
 		for range c.facts { // until it has ended
 		}
@@ -126,7 +129,7 @@ func (s *Space) Start(setup Setup) *Computer {
 			t.Errorf("computer %d: %v", setup.Seed, err)
 		}
 	})
-	c.Await(20*time.Second, "it listens", func() bool { return c.Addrs != nil })
+	c.Await(patience, "it listens", func() bool { return c.Addrs != nil })
 	return c
 }
 
@@ -225,12 +228,25 @@ func (c *Computer) Say() time.Time {
 	return now
 }
 
+// Finds lets the computer look at its network again and again until it finds something out; a look has seconds for each
+// try, which a busy machine may not keep.
+func (c *Computer) Finds(most time.Duration, what string, holds func(mesh.Netcheck) bool) {
+	c.t.Helper()
+	var last mesh.Netcheck
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		if last = c.Check(); holds(last) {
+			return
+		}
+	}
+	c.t.Errorf("computer %d: not within %v: %s; it finds %+v", c.seed, most, what, last)
+}
+
 // Check lets the computer find out what works from where it is.
 func (c *Computer) Check() mesh.Netcheck {
 	c.t.Helper()
 	c.order("check")
 	var got *mesh.Netcheck
-	end := time.NewTimer(20 * time.Second)
+	end := time.NewTimer(patience)
 	defer end.Stop()
 	for got == nil {
 		select {

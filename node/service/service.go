@@ -1,7 +1,7 @@
-// Package install puts a node under the care of the system that its person uses: a systemd user unit, a
+// Package service puts a node under the care of the system that its person uses: a systemd user unit, a
 // launchd agent, or a scheduled task of Windows. Each is a definition, which is a file, and a few commands of
 // the system; both are written here for every system, so that all three are tested on each of them.
-package install
+package service
 
 import (
 	"context"

@@ -1,0 +1,203 @@
+package overlap
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/ledger"
+)
+
+// settle brings everything up to date that answers are made of.
+func (f *Fold) settle() {
+	f.again()
+	if !f.stale {
+		return
+	}
+	f.stale = false
+	if f.unnamed && f.rename() {
+		f.all = true // names stand in sentences, and intents name each other
+	}
+	f.unnamed = false
+	if f.all {
+		f.sides, f.order, f.pairs = map[ledger.ID]*side{}, nil, map[[2]ledger.ID]detect.Report{}
+		f.alone, f.index = map[ledger.ID]detect.Report{}, newGround()
+	}
+	changed := f.revise(f.affected())
+	f.all = false
+	clear(f.dirty)
+	if len(changed) > 0 {
+		f.meet(changed)
+	}
+	f.conclude()
+}
+
+// affected are the things that have to be computed anew: those that something was said about, and what hangs together
+// with them as session and intents.
+func (f *Fold) affected() map[ledger.ID]*thing {
+	if f.all {
+		return f.things
+	}
+	out := map[ledger.ID]*thing{}
+	with := func(id ledger.ID) {
+		if t := f.things[id]; t != nil {
+			out[id] = t
+		}
+		for _, t := range f.of[id] {
+			out[t.id] = t
+		}
+	}
+	for id := range f.dirty {
+		with(id)
+		if t := f.things[id]; t != nil {
+			if c, ok := t.first().Content.(*ledger.Intent); ok && t.first().Record != nil && c.Session != (ledger.ID{}) {
+				with(c.Session)
+			}
+		}
+	}
+	return out
+}
+
+// revise computes things anew, and returns the sides that are not as they were.
+func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
+	for id, t := range things {
+		old, now := f.sides[id], f.evaluate(t)
+		switch {
+		case now == nil:
+			continue
+		case old != nil && old.root == now.root && old.phase == now.phase && old.who == now.who && reflect.DeepEqual(old.digest, now.digest):
+			now.digest, now.party, now.classes = old.digest, old.party, old.classes
+		default:
+			changed = append(changed, now)
+		}
+		f.sides[id] = now
+		at, there := slices.BinarySearchFunc(f.order, now, compareSides)
+		if there {
+			f.order[at] = now
+		} else {
+			f.order = slices.Insert(f.order, at, now)
+		}
+	}
+	slices.SortFunc(changed, compareSides)
+	return changed
+}
+
+func compareSides(a, b *side) int { return slices.Compare(a.id[:], b.id[:]) }
+
+// meet finds what concerns the sides that changed.
+func (f *Fold) meet(changed []*side) {
+	is := map[ledger.ID]bool{}
+	for _, s := range changed {
+		is[s.id] = true
+	}
+	for pair := range f.pairs {
+		if is[pair[0]] || is[pair[1]] {
+			delete(f.pairs, pair)
+		}
+	}
+	for _, s := range changed {
+		f.index.put(s)
+		delete(f.alone, s.id)
+		if s.live() {
+			f.alone[s.id] = detect.Alone(s.party)
+		}
+		for _, o := range f.order {
+			if s == o || is[o.id] && o.id.Less(s.id) {
+				continue
+			}
+			if r := f.between(s, o); len(r.Findings)+len(r.Doubts) > 0 {
+				f.pairs[pairOf(s, o)] = r
+			}
+		}
+	}
+	f.joint = f.together()
+	f.byRef = map[string]*side{}
+	for _, s := range f.order {
+		f.byRef[s.digest.Side.Ref] = s
+	}
+}
+
+func pairOf(a, b *side) [2]ledger.ID {
+	if b.id.Less(a.id) {
+		a, b = b, a
+	}
+	return [2]ledger.ID{a.id, b.id}
+}
+
+// between is what two sides have between them.
+func (f *Fold) between(a, b *side) detect.Report {
+	switch {
+	case related(a, b):
+	case a.live() && b.live(), a.live() && b.phase == MergedIn, a.phase == MergedIn && b.live():
+		return detect.Meet(a.party, b.party, sameLines(a.digest, b.digest))
+	}
+	return detect.Report{}
+}
+
+// sameLines is what can be compared line by line: files whose content at the base is one on both sides. Their bases
+// may be different commits.
+func sameLines(a, b *detect.Digest) detect.Meeting {
+	if a.Side.Repo != b.Side.Repo {
+		return detect.Meeting{}
+	}
+	if a.Base == b.Base {
+		return detect.Meeting{Base: a.Base}
+	}
+	m := detect.Meeting{FilesA: []detect.File{}, FilesB: []detect.File{}}
+	at := map[string]*detect.File{}
+	for i := range b.Files {
+		at[b.Files[i].Old()] = &b.Files[i]
+	}
+	for i := range a.Files {
+		x := &a.Files[i]
+		if y := at[x.Old()]; x.Old() != "" && y != nil && x.BaseBlob == y.BaseBlob {
+			m.FilesA, m.FilesB = append(m.FilesA, *x), append(m.FilesB, *y)
+		}
+	}
+	return m
+}
+
+// together is what concerns any number of sides.
+func (f *Fold) together() detect.Report {
+	byPlace := map[Place][]*detect.Party{}
+	var places []Place
+	for _, s := range f.order {
+		if s.kind != detect.Intent && !s.live() {
+			continue
+		}
+		if byPlace[s.place] == nil {
+			places = append(places, s.place)
+		}
+		byPlace[s.place] = append(byPlace[s.place], s.party)
+	}
+	var r detect.Report
+	for _, p := range places {
+		r.Add(detect.Together(byPlace[p]))
+	}
+	return r
+}
+
+// findings are all that stand now, and what nobody can tell, in order.
+func (f *Fold) findings() detect.Report {
+	var r detect.Report
+	for _, s := range f.order {
+		r.Add(f.alone[s.id])
+	}
+	for _, one := range f.pairs {
+		r.Add(one)
+	}
+	for _, one := range f.joint.Findings {
+		if len(one.Sides) != 2 || !related(f.byRef[one.Sides[0]], f.byRef[one.Sides[1]]) || one.Kind == detect.DependencyOrder {
+			r.Findings = append(r.Findings, one)
+		}
+	}
+	r.Doubts = append(r.Doubts, f.joint.Doubts...)
+	r.Sort()
+	return r
+}
+
+// Doubts are the questions that the records do not answer, in order.
+func (f *Fold) Doubts() []detect.Doubt {
+	f.settle()
+	return f.findings().Doubts
+}
