@@ -108,15 +108,23 @@ func (l *live) SwitchWork(ctx context.Context, id string, repositories []string,
 	return out, err
 }
 
-// SetEmail says which user:<email> of a policy this developer is.
-func (l *live) SetEmail(ctx context.Context, email string, p presence.Proof) (api.Outcome, error) {
+// SetEmail says which user:<email> of a policy this developer is, or the one of a lane.
+func (l *live) SetEmail(ctx context.Context, lane, email string, p presence.Proof) (api.Outcome, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	if err := l.n.persons.Check(api.EmailAct(email), p); err != nil {
+	if err := l.n.persons.Check(api.EmailAct(lane, email), p); err != nil {
 		return api.Outcome{}, err
 	}
 	return l.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
-		effects, err := n.address(n.fleet, email)
-		return api.Outcome{Text: "policies know you as user:" + email, Next: "parley policy explain"}, effects, err
+		fleet, who := n.fleet, "you"
+		if lane != "" {
+			peer, err := n.laneNamed(lane)
+			if err != nil {
+				return api.Outcome{}, nil, err
+			}
+			fleet, who = peer.Peer, laneName(n.core.Roster(), peer.Peer)
+		}
+		effects, err := n.address(fleet, email)
+		return api.Outcome{Text: "policies know " + who + " as user:" + email, Next: "parley policy explain"}, effects, err
 	})
 }
 

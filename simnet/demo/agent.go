@@ -147,6 +147,22 @@ func (a *agent) prompt(ctx context.Context, text string) error {
 	return err
 }
 
+// next is the session's next moment at which it can be told something: opencode is told after a tool alone.
+func (a *agent) next(ctx context.Context) error {
+	if a.kind != "opencode" {
+		return a.prompt(ctx, "Go on.")
+	}
+	a.calls++
+	args, call := map[string]any{"command": "git status --short"}, fmt.Sprintf("call_%d", a.calls)
+	before := map[string]any{"hook": "tool.execute.before", "input": map[string]any{"tool": "bash", "callID": call}, "output": map[string]any{"args": args}}
+	if _, err := a.ask(ctx, a.dressed(before)); err != nil {
+		return err
+	}
+	after := map[string]any{"hook": "tool.execute.after", "input": map[string]any{"tool": "bash", "callID": call, "args": args}, "output": map[string]any{"output": ""}}
+	_, err := a.ask(ctx, a.dressed(after))
+	return err
+}
+
 // end is the end of a turn and of the session.
 func (a *agent) end(ctx context.Context) error {
 	names := [2]string{"Stop", "SessionEnd"}

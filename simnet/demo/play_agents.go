@@ -71,7 +71,23 @@ func (d *day) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, a := range d.agents {
+		if err := d.known(ctx, a); err != nil {
+			return err
+		}
+	}
 	return d.policyHolds(ctx)
+}
+
+// known waits until an agent's computer has its session: a computer that has just started learns first from GitHub
+// which repository the working copies are of.
+func (d *day) known(ctx context.Context, a *agent) error {
+	return d.await(ctx, d.machines[a.at].name+" knows the session of "+a.who, func() (bool, error) {
+		if len(d.refs(ctx, a)) > 0 {
+			return true, nil
+		}
+		return false, a.next(ctx)
+	})
 }
 
 // policyHolds waits until the base branch's policy is in force where it matters.
@@ -85,7 +101,7 @@ func (d *day) policyHolds(ctx context.Context) error {
 }
 
 // dayStep is how long one step of the story may take, on a machine that does much else.
-const dayStep = 4 * time.Minute
+const dayStep = 30 * time.Second
 
 // await waits for a step of the story.
 func (d *day) await(ctx context.Context, what string, is func() (bool, error)) error {
@@ -207,7 +223,7 @@ func (d *day) heard(ctx context.Context, a *agent, c api.Conflict) error {
 		if a.knows(c) {
 			return true, nil
 		}
-		return false, a.prompt(ctx, "Go on.")
+		return false, a.next(ctx)
 	})
 }
 

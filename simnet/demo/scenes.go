@@ -171,7 +171,7 @@ func (d *day) asked(ctx context.Context, a *agent, words string) error {
 				return true, nil
 			}
 		}
-		return false, a.prompt(ctx, "Go on.")
+		return false, a.next(ctx)
 	})
 }
 

@@ -278,7 +278,7 @@ func (d *day) pairAll(ctx context.Context) error {
 				if _, err := c.SetAgents(ctx, true, person); err != nil || i == kimLaptop {
 					return err
 				}
-				_, err := c.SetEmail(ctx, m.owner+"@example.com", person)
+				_, err := c.SetEmail(ctx, "", m.owner+"@example.com", person)
 				return err
 			})
 		})
@@ -286,8 +286,8 @@ func (d *day) pairAll(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	for _, i := range []int{kimDesktop, mayaStudio} {
-		if err := insist(ctx, func() error { return d.share(ctx, i) }); err != nil {
+	for i, other := range map[int]string{kimDesktop: "maya", mayaStudio: "kim"} {
+		if err := insist(ctx, func() error { return d.share(ctx, i, other) }); err != nil {
 			return fmt.Errorf("%s shares live work: %w", d.machines[i].name, err)
 		}
 	}
@@ -295,14 +295,17 @@ func (d *day) pairAll(ctx context.Context) error {
 	return nil
 }
 
-// share switches a computer's lane on for the repository, and then its live work.
-func (d *day) share(ctx context.Context, i int) error {
+// share says who the other developer is, switches the lane on for the repository, and then its live work.
+func (d *day) share(ctx context.Context, i int, other string) error {
 	return d.client(i, func(c *api.Client) error {
 		lanes, err := c.Lanes()
 		if err != nil || len(lanes) != 1 {
 			return errors.Join(err, fmt.Errorf("%d lanes", len(lanes)))
 		}
 		person := api.DemoProver()
+		if _, err := c.SetEmail(ctx, lanes[0].ID, other+"@example.com", person); err != nil {
+			return err
+		}
 		if _, err := c.SwitchLane(ctx, lanes[0], []string{teamSlug}, true, person); err != nil {
 			return err
 		}
