@@ -164,9 +164,37 @@ func (l *live) open(at worktree.Place, r *liveRepo) *spot {
 		l: l, at: at, repo: r, name: [16]byte(sum[:16]), kicks: make(chan struct{}, 1), stop: stop, used: l.n.wall(), paths: map[string]bool{}, whole: true,
 		looked: make(chan struct{}), touched: map[string]*session{}, held: map[string]map[*session]*heldEdit{}, prints: map[uint64]string{},
 	}
+	s.branch = at.Branch()
+	l.resume(s)
 	l.spots[at.Top] = s
 	l.n.work.Go(func() { s.run(ctx) })
 	return s
+}
+
+// resume takes up what earlier processes said of the paths of a checkout, for the sessions that go on in it.
+func (l *live) resume(s *spot) {
+	for _, key := range l.sessionKeys() {
+		o := l.sessions[key]
+		if o.top != s.at.Top || o.ended || o.spot != nil {
+			continue
+		}
+		o.spot = s
+		if key.agent == "" {
+			s.worker = o
+		}
+		for path, e := range l.before[o.id] {
+			if e.Op == ledger.EditBack {
+				continue
+			}
+			if s.held[string(path)] == nil {
+				s.held[string(path)] = map[*session]*heldEdit{}
+			}
+			s.held[string(path)][o] = &heldEdit{edit: e}
+			for _, p := range e.Prints {
+				s.prints[p] = string(path)
+			}
+		}
+	}
 }
 
 func deviceBytes(d ledger.Device) []byte { return d[:] }
