@@ -143,8 +143,9 @@ type spurn struct {
 	until time.Time // it is not dialled before
 }
 
-// spurnMost is how seldom such a computer is dialled at last.
-const spurnMost = 15 * time.Minute
+// spurnMost is how seldom such a computer is dialled at last. Where it cannot dial itself when its end is switched on,
+// the two meet after this time at the most, and after no longer than it was off.
+const spurnMost = 5 * time.Minute
 
 // spurn notes that a computer of a lane ended a connection of this one without a word, as one does whose end of the
 // lane is off. It could not refuse sooner: nobody's key is known before the handshake. So it is asked ever more
