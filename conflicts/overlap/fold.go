@@ -157,6 +157,9 @@ func (f *Fold) Tick(now uint64) {
 	if now == f.now {
 		return
 	}
+	if now < f.now { // a clock was set back: what expired may not have
+		f.everything()
+	}
 	f.now = now
 	for _, s := range f.order {
 		if s.phaseAt(now) != s.phase || s.attemptEnds != 0 && s.attemptEnds <= now {
