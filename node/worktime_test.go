@@ -112,9 +112,9 @@ func (f *far) conflicts() []api.Conflict {
 	return all
 }
 
-const pages = 20
+const docsMax = 20
 
-func page(n int) string { return fmt.Sprintf("docs/page%02d.md", n%pages) }
+func docOf(n int) string { return fmt.Sprintf("docs/page%02d.md", n%docsMax) }
 
 // prepare lets the last computer have work of its own in every page.
 func prepare(tb testing.TB, all []*far) (saves, warned *far) {
@@ -122,14 +122,14 @@ func prepare(tb testing.TB, all []*far) (saves, warned *far) {
 	saves, warned = all[0], all[len(all)-1]
 	saves.hook(hooks.Start, "one")
 	warned.hook(hooks.Start, "two")
-	for n := range pages {
-		warned.hook(hooks.BeforeEdit, "two", page(n))
-		write(tb, filepath.Join(warned.dir, page(n)), "one\nother\nthree\n")
-		warned.hook(hooks.AfterEdit, "two", page(n))
+	for n := range docsMax {
+		warned.hook(hooks.BeforeEdit, "two", docOf(n))
+		write(tb, filepath.Join(warned.dir, docOf(n)), "one\nother\nthree\n")
+		warned.hook(hooks.AfterEdit, "two", docOf(n))
 	}
 	eventually(tb, "the other computer knows the work", func() bool {
 		s, err := saves.client.Sessions(tb.Context(), api.WorkQuery{})
-		return err == nil && slices.ContainsFunc(s, func(o api.Session) bool { return !o.Here && o.Files == pages })
+		return err == nil && slices.ContainsFunc(s, func(o api.Session) bool { return !o.Here && o.Files == docsMax })
 	})
 	return saves, warned
 }
@@ -137,7 +137,7 @@ func prepare(tb testing.TB, all []*far) (saves, warned *far) {
 // round saves one edit, waits until the other agent's hook warns, and takes the edit back.
 func round(tb testing.TB, saves, warned *far, n int) time.Duration {
 	tb.Helper()
-	file := filepath.Join(saves.dir, page(n))
+	file := filepath.Join(saves.dir, docOf(n))
 	events, err := warned.client.Watch(tb.Context(), 0)
 	if err != nil {
 		tb.Fatal(err)
@@ -156,7 +156,7 @@ func round(tb testing.TB, saves, warned *far, n int) time.Duration {
 		for _, e := range events {
 			last = e.Seq
 			if e.Kind == "conflict" && e.Severity == "warn" {
-				if d := warned.hook(hooks.BeforeEdit, "two", page(n)); d.Verdict != hooks.VerdictWarn {
+				if d := warned.hook(hooks.BeforeEdit, "two", docOf(n)); d.Verdict != hooks.VerdictWarn {
 					tb.Fatalf("round %d: the hook says %+v", n, d)
 				}
 				took = time.Since(began)
@@ -164,7 +164,7 @@ func round(tb testing.TB, saves, warned *far, n int) time.Duration {
 			}
 		}
 	}
-	git(tb, saves.dir, "checkout", "-q", "--", page(n))
+	git(tb, saves.dir, "checkout", "-q", "--", docOf(n))
 	eventually(tb, "the conflict is over", func() bool { return len(warned.conflicts()) == 0 })
 	return took
 }
