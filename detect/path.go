@@ -225,10 +225,11 @@ func (m *meeting) upcoming(p *Party, fits func(path string) bool) (paths []strin
 	return distinct(paths)
 }
 
-// heldBefore reports whether a party has an exclusive claim of its own on the path that is older.
+// heldBefore reports whether a party has an exclusive claim of its own on the path that is older, and not on too many
+// files to count.
 func (m *meeting) heldBefore(p *Party, path string, since uint64) bool {
 	return slices.ContainsFunc(p.claims, func(c claim) bool {
-		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.match(path, m.folds)
+		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.Covers <= m.rules.policy.ExclusiveMaxFiles && c.match(path, m.folds)
 	})
 }
 
@@ -241,7 +242,8 @@ func (m *meeting) thereBefore(p *Party, path string, claimed uint64) bool {
 	})
 }
 
-// touchedFirst reports whether the policy makes the path exclusive and the holder was there first.
+// touchedFirst reports whether the policy makes the path exclusive and the holder was there first, by a touch that no
+// exclusive claim of the other is older than; else the two would wait for each other.
 func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
 	byDefault := slices.ContainsFunc(m.rules.exclusive, func(p pattern) bool { return p.match(path, m.folds) })
 	if !byDefault {
@@ -249,7 +251,7 @@ func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
 	}
 	since, held := holder.since(path, m.folds)
 	before, was := other.since(path, m.folds)
-	return held && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
+	return held && !m.heldBefore(other, path, since) && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
 }
 
 // since is when a party first touched a path.

@@ -22,6 +22,8 @@ import (
 type call interface {
 	// on carries it out on the loop. done is called once the effects are performed, with the error of that.
 	on(n *Node) (effects []core.Effect, done func(error))
+	// changes is false for what only looks: whoever looks again at every change would never rest.
+	changes() bool
 }
 
 // errStopping tells an asker that the node ends.
@@ -68,6 +70,8 @@ func (s show[T]) on(n *Node) ([]core.Effect, func(error)) {
 	s.to <- shown[T]{v, err}
 	return nil, func(error) {}
 }
+
+func (s show[T]) changes() bool { return false }
 
 func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -153,7 +157,8 @@ func (r reader) Why(subject string) (api.Why, error) {
 
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
-	return view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	cards, err := view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	return append(cards, r.n.live.cards()...), err
 }
 
 // Log lists what happened.
@@ -184,6 +189,8 @@ func (d deed) on(n *Node) ([]core.Effect, func(error)) {
 	}
 }
 
+func (d deed) changes() bool { return true }
+
 // change is ask for what a person or a program wants changed. While the disk is almost full nothing can be kept, so
 // nothing is promised.
 func (n *Node) change(ctx context.Context, do func(n *Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
@@ -209,7 +216,7 @@ func (n *Node) ask(ctx context.Context, do func(n *Node) (api.Outcome, []core.Ef
 
 // Approve approves what a card asks for now.
 func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "approve", func(n *Node) (api.Outcome, []core.Effect, error) {
 		card, ok := n.core.Card(key)
 		if !ok || card.Binds == nil {
 			return api.Outcome{}, nil, fmt.Errorf("approve %s: %w", key, api.ErrNoCard)
@@ -225,7 +232,7 @@ func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.O
 
 // End ends a conversation.
 func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "close", func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -240,7 +247,7 @@ func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outco
 
 // Assign lets a named computer build the final.
 func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "assign", func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -304,7 +311,7 @@ func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outc
 
 // Scan starts a run over the pull requests. What a person has to see to first becomes a card (P10).
 func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "scan", func(n *Node) (api.Outcome, []core.Effect, error) {
 		if !n.core.Main(n.wall()) {
 			return api.Outcome{}, nil, fmt.Errorf("scan: %w", api.ErrNotMain)
 		}
@@ -314,7 +321,13 @@ func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
 
 // Sync pauses the master sync of a repository, lets it go on, or runs it at once.
 func (a actor) Sync(ctx context.Context, slug string, how api.SyncHow) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	change := a.n.change
+	if how == api.SyncNow {
+		change = func(ctx context.Context, do func(*Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
+			return a.n.further(ctx, "sync now", do)
+		}
+	}
+	return change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		var effects []core.Effect
 		var names []string
 		for _, r := range n.cfg.Repositories {

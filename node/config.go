@@ -43,6 +43,8 @@ type Config struct {
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
+	// Page is the web page that parley open opens.
+	Page PageConfig `toml:"page" comment:"The page of parley open."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
 	// Agents are coding agents that parley does not know, by name.
@@ -252,6 +254,9 @@ func (c Config) Validate() error {
 	}
 	if d := c.Desk; len(d.Argv) > 0 && d.Argv[0] == "" || d.Timeout.Duration > turnMax {
 		return bad("desk", "want a command, and a timeout of at most %s", turnMax.String())
+	}
+	if c.Page.Port < 0 || c.Page.Port > 65535 {
+		return bad("page.port", "want 0 to 65535")
 	}
 	for _, e := range c.Desk.Env {
 		if key, _, ok := strings.Cut(e, "="); !ok || key == "" {

@@ -150,7 +150,7 @@ func (l *live) Override(_ context.Context, ref, reason string, p presence.Proof)
 	if err := l.n.persons.Check(api.OverrideAct(l.conflict(c), reason), p); err != nil {
 		return api.Outcome{}, err
 	}
-	if n := len([]rune(reason)); n == 0 && l.requiresReason(c) || n > 0 && n < api.ReasonMin || n > api.NoteMax {
+	if n := len([]rune(reason)); n == 0 && l.policyOf(c).Override.RequireReason || n > 0 && n < api.ReasonMin || n > api.NoteMax {
 		return api.Outcome{}, fmt.Errorf("override %s: %w: a reason has %d to %d characters", c.Name, api.ErrUsage, api.ReasonMin, api.NoteMax)
 	}
 	act := &ledger.Act{Conflict: c.ID, Action: ledger.ActOverride, Evidence: c.Evidence, Person: true}
@@ -163,13 +163,6 @@ func (l *live) Override(_ context.Context, ref, reason string, p presence.Proof)
 		return api.Outcome{}, err
 	}
 	return api.Outcome{Text: c.Name + " is overridden until its evidence changes", Next: "parley audit " + c.Name}, nil
-}
-
-func (l *live) requiresReason(c overlap.Conflict) bool {
-	if r := l.repoOf(c.Place.Repo); r != nil && r.policy.rules != nil {
-		return r.policy.rules.Policy().Override.RequireReason
-	}
-	return detect.DefaultPolicy().Override.RequireReason
 }
 
 // historyMax is how many lines of the audit log are given where nobody says.

@@ -104,7 +104,6 @@ func (f *far) hook(kind hooks.Kind, session string, paths ...string) (d hooks.De
 	return d
 }
 
-
 func (f *far) conflicts() []api.Conflict {
 	all, err := f.client.Conflicts(f.tb.Context(), api.ConflictQuery{})
 	if err != nil {

@@ -105,6 +105,7 @@ var groups = map[string]string{
 	"kept":      "look at what was taken out of your checkouts",
 	"computers": "your computers",
 	"fleet":     "all your computers together",
+	"passkey":   "the passkeys that press buttons of the page",
 	"op":        "look at what parley did to your files, and take it back",
 	"agents":    "coding agents on this computer",
 	"sync":      "keep the checkouts at their base branches",
@@ -274,7 +275,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) && !a.fillPage(v, c) && !a.fillPause(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

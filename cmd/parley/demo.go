@@ -16,7 +16,7 @@ import (
 // extraCommands are the commands that are no verbs of a node: those that need nothing but a repository, the demo,
 // and the two programs that it starts beside the nodes.
 func extraCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{a.checkCommand(), a.policyCommand(), a.demoCommand(), demoGitHubCommand(), demoDeskCommand()}
+	return append([]*cobra.Command{a.checkCommand(), a.policyCommand(), a.demoCommand(), demoGitHubCommand(), demoDeskCommand()}, installCommands(a)...)
 }
 
 func (a *app) demoCommand() *cobra.Command {

@@ -60,12 +60,21 @@ var layers = []layer{
 	{packages: "node/internal/sealed", module: deciders, library: []string{"filippo.io/age", "golang.org/x/crypto/ssh"}},
 	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
+	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
 	{packages: "node/internal/hooks"},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
+	{
+		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
+		tests: []string{"github.com/pelletier/go-toml"},
+	},
+	{
+		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
+		tests: []string{"github.com/chromedp"},
+	},
 	{
 		packages: "node/api/mcp", module: []string{"node/api"},
 		library: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
@@ -77,6 +86,8 @@ var layers = []layer{
 			"github.com/pelletier/go-toml", "github.com/gofrs/flock", "github.com/adrg/xdg",
 		},
 	},
+
+	{packages: "node/service"},
 
 	// The simulator stands around it; its stand-ins are linked by the demo.
 	{packages: "simnet/github", library: []string{"github.com/vektah/gqlparser"}, tests: []string{"..."}},
@@ -90,8 +101,8 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/service", "detect/...", "simnet/..."},
+		library: []string{"github.com/spf13/cobra", "github.com/adrg/xdg", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},

@@ -2,6 +2,7 @@ package overlap
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -137,9 +138,7 @@ func (s *story) talk(a *agent, p *pen) {
 func (s *story) fork() {
 	p := s.pens[s.pick(len(s.pens), "fork")]
 	heads := map[ledger.TID]ledger.Head{}
-	for tid, h := range p.heads {
-		heads[tid] = h
-	}
+	maps.Copy(heads, p.heads)
 	a := s.sessions[0]
 	for range 1 + s.pick(2, "length") {
 		s.w.records = append(s.w.records, p.sealed(shop, BackOf(a.session, storyPaths[s.pick(len(storyPaths), "path")])))

@@ -47,6 +47,7 @@ var (
 	ErrNoThread       = errors.New("no such conversation")
 	ErrNoCard         = errors.New("nothing in the inbox asks for this")
 	ErrNotNow         = errors.New("not possible now")
+	ErrPaused         = errors.New("parley is paused on this computer")
 	ErrNoParty        = errors.New("no such computer takes part")
 	ErrAway           = errors.New("the computer cannot be reached now")
 	ErrNoRepository   = errors.New("no such repository is set up here")
@@ -83,6 +84,10 @@ var (
 	ErrNoIntent       = errors.New("there is no such intent")
 	ErrNoSide         = errors.New("nobody of that name works here")
 	ErrAgentsOff      = errors.New("agents across your computers, and all lanes, are switched off")
+	ErrNoPage         = errors.New("the page is not served")
+	ErrNoPasskey      = errors.New("there is no such passkey")
+	ErrCardChanged    = errors.New("the card asks for something else by now")
+	ErrTooOften       = errors.New("too many tries")
 )
 
 // Fault is an error as a caller sees it.
@@ -113,6 +118,7 @@ var faults = []struct {
 	{ErrNoThread, "no-such-thread", http.StatusNotFound, ExitError, "run parley threads"},
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
 	{ErrNotNow, "not-now", http.StatusConflict, ExitError, "run parley why REF: it says what is waited for"},
+	{ErrPaused, "paused", http.StatusConflict, ExitError, "run parley resume first"},
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
 	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley computers"},
 	{ErrAway, "away", http.StatusConflict, ExitError, "run parley up there, then parley netcheck on both"},
@@ -140,6 +146,10 @@ var faults = []struct {
 	{ErrNoTerminal, "no-terminal", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal, or use --passphrase-file"},
 	{ErrNeedsPerson, "needs-person", http.StatusConflict, ExitPerson, "settle it by hand on GitHub or with git"},
 	{ErrNothingToDo, "nothing-to-do", http.StatusConflict, ExitNothing, "choose two branches that conflict"},
+	{ErrNoPage, "no-page", http.StatusNotFound, ExitError, "set page.off = false in config.toml, then run parley up"},
+	{ErrNoPasskey, "no-such-passkey", http.StatusNotFound, ExitError, "run parley passkey list"},
+	{ErrCardChanged, "card-changed", http.StatusConflict, ExitPerson, "run parley inbox: look at what it asks for now"},
+	{ErrTooOften, "too-often", http.StatusTooManyRequests, ExitError, "run the command again in a few minutes"},
 	{ErrNoConflict, "no-such-conflict", http.StatusNotFound, ExitError, "run parley conflicts --all"},
 	{ErrAmbiguous, "ambiguous", http.StatusBadRequest, ExitUsage, "give more of its digits"},
 	{ErrConflictClosed, "conflict-closed", http.StatusConflict, ExitError, "run parley show REF: it says how it was closed"},
@@ -156,6 +166,7 @@ var faults = []struct {
 	{presence.ErrReplayed, "presence-replayed", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrOtherAct, "presence-other-act", http.StatusUnauthorized, ExitPerson, "run parley inbox: what is asked for may have changed"},
 	{presence.ErrSignature, "presence-signature", http.StatusUnauthorized, ExitPerson, "use the home that the running node uses"},
+	{presence.ErrPasskey, "presence-passkey", http.StatusUnauthorized, ExitPerson, "use the passphrase, or add the passkey again"},
 	{presence.ErrBusy, "presence-busy", http.StatusServiceUnavailable, ExitError, "run the command again in a few minutes"},
 	{presence.ErrWrongPassphrase, "wrong-passphrase", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrWeakPassphrase, "weak-passphrase", http.StatusBadRequest, ExitUsage, "choose a longer one"},

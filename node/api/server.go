@@ -28,7 +28,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Live, Judge and Refused is needed.
+// Server answers for a node. Every field but Live, Pages, Judge and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -37,6 +37,7 @@ type Server struct {
 	Fleet   Fleet
 	Network Network
 	Live    Live  // nil: verbs about live work answer [ErrAgentsOff]
+	Pages   Pages // nil: the verbs about the page answer [ErrNoPage]
 	Logged  *Bell // rung whenever the log has grown
 	// Judge, if set, decides about what agents are about to do; without one their hooks have no opinion.
 	Judge hooks.Judge
