@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,9 +28,6 @@ func TestADayOfAgentsIsAsItIsTold(t *testing.T) { // C1 to C4, C7 to C12, C14, C
 	}
 	parley := program(t)
 	hook := filepath.Join(filepath.Dir(parley), "parley-hook")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", hook, "../parley-hook").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
 	var out bytes.Buffer
 	if err := demo.RunAgents(t.Context(), demo.AgentOptions{Program: parley, Hook: hook, Dir: t.TempDir(), Out: &out}); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())

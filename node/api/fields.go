@@ -9,7 +9,7 @@ import (
 var views = map[string]any{
 	"status": Status{}, "inbox": Card{}, "threads": ThreadLine{}, "thread show": Thread{}, "why": Why{}, "log": LogLine{},
 	"lane list": Lane{}, "lane show": Lane{}, "kept list": KeptFile{}, "kept show": KeptContent{}, "op log": Operation{},
-	"ping": Ping{}, "netcheck": Netcheck{},
+	"ping": Ping{}, "netcheck": Netcheck{}, "preview": Preview{}, "passkey list": Passkey{},
 	"conflicts": Conflict{}, "show": ConflictShown{}, "explain": Explanation{}, "sessions": Session{}, "intents": Intent{},
 	"claims check": ClaimsAnswer{}, "briefing": Briefing{}, "messages": Message{}, "watch": LiveEvent{}, "audit": AuditLine{},
 	"saved": Saved{}, "preview": Preview{}, "passkey list": Passkey{},
