@@ -74,6 +74,7 @@ func (l *live) settle(_ context.Context, now time.Time) {
 	l.mu.Unlock()
 	if told {
 		l.bell.Ring()
+		l.n.changed.Ring()
 	}
 }
 

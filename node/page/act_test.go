@@ -175,7 +175,7 @@ func TestAPasskeyApprovesExactlyWhatIsSeenAndOnce(t *testing.T) { // P15, D-24
 
 	sent := w.value(`window.sent`)
 	again := func(replace, by string) string {
-		return w.value2(`fetch("/press", {method: "POST", body: new URLSearchParams(` + quote(strings.ReplaceAll(sent, replace, by)) + `), headers: {"X-Parley-Page": document.body.dataset.csrf}}).then(r => String(r.status))`)
+		return w.value(`fetch("/press", {method: "POST", body: new URLSearchParams(` + quote(strings.ReplaceAll(sent, replace, by)) + `), headers: {"X-Parley-Page": document.body.dataset.csrf}}).then(r => String(r.status))`)
 	}
 	s.change(func() {
 		s.cards = append(s.cards, api.Card{Key: "C2/" + id("42")[:8], Code: "C2", Title: "again", Thread: id("42"), Button: "Approve the push", Verb: "approve", Binds: pushBinds})
@@ -187,16 +187,6 @@ func TestAPasskeyApprovesExactlyWhatIsSeenAndOnce(t *testing.T) { // P15, D-24
 		t.Errorf("the answer for another act: %s", status)
 	}
 	s.happened(t, append(added, "passkey: approve "+pushBinds)...)
-}
-
-// value2 is [window.value] of a promise.
-func (w *window) value2(js string) string {
-	w.t.Helper()
-	v, err := chromedp.Run(w.ctx, chromedp.Evaluate[string](js, chromedp.EvalAwaitPromise))
-	if err != nil {
-		w.t.Fatalf("%s: %v", js, err)
-	}
-	return v
 }
 
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

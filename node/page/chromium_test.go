@@ -84,6 +84,9 @@ func (s *site) blank(t *testing.T) *window {
 	}
 	tab, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
+	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil { // the tab lasts as long as the context of its first step
+		t.Fatal(err)
+	}
 	return &window{t, s, tab}
 }
 
@@ -111,15 +114,16 @@ func (w *window) until(js string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			body, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("document.body.innerText"))
-			w.t.Fatalf("waiting for %s: %v\n%s", js, ctx.Err(), body)
+			w.t.Fatalf("waiting for %s: %v\n%s", js, ctx.Err(), w.value("document.body.innerText"))
 		}
 	}
 }
 
 func (w *window) value(js string) string {
 	w.t.Helper()
-	v, err := chromedp.Run(w.ctx, chromedp.Evaluate[string](js))
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[string](js, chromedp.EvalAwaitPromise))
 	if err != nil {
 		w.t.Fatalf("%s: %v", js, err)
 	}

@@ -18,11 +18,17 @@ var places = [][2]string{
 	{"operations", "/audit"},
 	{"kept", "/audit?of=kept"},
 	{"log", "/audit?of=log"},
+	{"conflicts", "/conflicts?status=all"},
+	{"conflict", "/conflict?ref=CF-7000111"},
+	{"intents", "/intents"},
+	{"saved", "/saved"},
+	{"decisions", "/audit?of=decisions"},
 	{"trouble", "/thread?ref=nowhere"},
 }
 
 func TestEveryViewIsForEverybodyInBothThemesAndWidths(t *testing.T) { // C11, P10: pages for people
 	s := serve(t)
+	s.change(s.busy)
 	w := s.open(t)
 	for _, place := range places {
 		w.do(chromedp.Navigate(s.origin + place[1]))
@@ -60,6 +66,10 @@ func TestAnEmptyPlaceTeaches(t *testing.T) {
 		{"threads", "/threads", "When a pull request of yours conflicts"},
 		{"computers", "/computers", "parley invite"},
 		{"setup", "/setup", "parley init"},
+		{"conflicts", "/conflicts", "Nothing overlaps"},
+		{"intents", "/intents", "Nobody works right now"},
+		{"saved", "/saved", "No conflict was caught"},
+		{"decisions", "/audit?of=decisions", "Nothing was decided yet"},
 		{"operations", "/audit", "Nothing was changed yet"},
 		{"kept", "/audit?of=kept", "Nothing was replaced yet"},
 		{"log", "/audit?of=log", "Nothing happened yet"},
