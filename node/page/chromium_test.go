@@ -18,7 +18,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var screenshots = flag.String("screenshots", "", "write a picture of each view into this `folder`")
+var (
+	screenshots = flag.String("screenshots", "", "write a picture of each view into this `folder`; looks at all of them in both themes and widths")
+	everything  = flag.Bool("everything", false, "look at all views in both themes and widths")
+)
+
+// long says that time does not matter.
+func long() bool { return *everything || *screenshots != "" }
 
 // chromium is one browser for all tests of the package.
 var chromium struct {
@@ -78,6 +84,9 @@ func (s *site) open(t *testing.T) *window {
 
 func (s *site) blank(t *testing.T) *window {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
 	chromium.once.Do(start)
 	if chromium.err != nil {
 		t.Skipf("no Chromium here: %v", chromium.err)

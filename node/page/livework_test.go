@@ -148,7 +148,9 @@ func TestAPersonSettlesAConflictOfLiveWorkFromThePage(t *testing.T) { // C11, C1
 	w.until(dialogOpen + ` && document.activeElement.id === "typed"`)
 	w.do(chromedp.SendKeys(chromedp.ID("typed"), "after INT-12"), chromedp.SendKeys(chromedp.ID("passphrase"), passphrase))
 	w.picture("dialog-respond")
-	w.accessible("the dialog of a response")
+	if long() {
+		w.accessible("the dialog of a response")
+	}
 	w.click("go")
 	w.says("CF-9012345 is acknowledged")
 	w.click("shut")
