@@ -39,14 +39,18 @@ const (
 type relayAsk struct {
 	Version int      `json:"v"`
 	May     []string `json:"may"` // device keys, hexadecimal
+	// Pass is of the invitation that is open here, "" for none, and PassMS for how many milliseconds it serves.
+	Pass   string `json:"pass,omitempty"`
+	PassMS int64  `json:"pass_ms,omitempty"`
 }
 
 // relayWord is what a relay answers.
 type relayWord struct {
 	Version int    `json:"v"`
-	Now     int64  `json:"now"`            // its clock, in milliseconds of Unix time
-	Seen    string `json:"seen"`           // where it sees the connection come from
-	Echo    []int  `json:"echo,omitempty"` // UDP ports that answer with the sender's address
+	Now     int64  `json:"now"`              // its clock, in milliseconds of Unix time
+	Seen    string `json:"seen"`             // where it sees the connection come from
+	Echo    []int  `json:"echo,omitempty"`   // UDP ports that answer with the sender's address
+	Passes  bool   `json:"passes,omitempty"` // it lets in who shows the pass of an invitation
 }
 
 // station is a relay and what this computer has there.
@@ -240,6 +244,7 @@ func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err er
 		return word, err
 	}
 	ask := relayAsk{Version: 1}
+	ask.Pass, ask.PassMS = m.pass()
 	for _, p := range m.gate.members() {
 		if d, ok := deviceOf(p); ok && len(ask.May) < relayGuests {
 			ask.May = append(ask.May, d.String())
@@ -272,9 +277,12 @@ func tradeJSON[A, B any](s network.Stream, say A, hear *B) error {
 	return hearJSON(s, hear)
 }
 
-func hearJSON[B any](s io.Reader, hear *B) error {
-	text, err := io.ReadAll(io.LimitReader(s, relayWordMax+1))
-	if err == nil && len(text) > relayWordMax {
+func hearJSON[B any](s io.Reader, hear *B) error { return hearMost(s, relayWordMax, hear) }
+
+// hearMost is hearJSON for an object of so many bytes at most.
+func hearMost[B any](s io.Reader, most int64, hear *B) error {
+	text, err := io.ReadAll(io.LimitReader(s, most+1))
+	if err == nil && int64(len(text)) > most {
 		err = errPeer
 	}
 	if err != nil {
@@ -309,11 +317,33 @@ func (m *Mesh) circuits() []ma.Multiaddr {
 		if time.Until(s.until) <= 0 {
 			continue
 		}
-		tail := ma.StringCast("/p2p/" + s.info.ID.String() + "/p2p-circuit")
-		for _, a := range s.info.Addrs {
-			out = append(out, a.Encapsulate(tail))
+		out = append(out, s.addrs()...)
+	}
+	return out
+}
+
+// addrs are this computer's over a relay.
+func (s *station) addrs() (out []ma.Multiaddr) {
+	tail := ma.StringCast("/p2p/" + s.info.ID.String() + "/p2p-circuit")
+	for _, a := range s.info.Addrs {
+		out = append(out, a.Encapsulate(tail))
+	}
+	return out
+}
+
+// doorways are addresses of this computer over relays that let in who shows a pass, the one first by which most
+// networks can be passed.
+func (m *Mesh) doorways() []ma.Multiaddr {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []ma.Multiaddr
+	for _, s := range m.stations {
+		if time.Until(s.until) > 0 && s.word.Passes {
+			out = append(out, s.addrs()...)
 		}
 	}
+	rank := func(a ma.Multiaddr) int { return slices.Index([]string{"websocket", "tcp", "quic"}, transportOf(a)) }
+	slices.SortStableFunc(out, func(a, b ma.Multiaddr) int { return rank(a) - rank(b) })
 	return out
 }
 

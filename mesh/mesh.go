@@ -158,6 +158,7 @@ type Mesh struct {
 	lanes     map[ledger.TID]*lane // by the other developer's fleet
 	askTimer  *time.Timer
 	invite    *Invitation
+	shown     *Invitation // whose pass relays are told: until its last word was read
 	last      *Invitation // ended, and latecomers may still come in
 	past      []ended     // what became of the last codes, the oldest first
 	stations  []*station

@@ -157,7 +157,8 @@ func (r reader) Why(subject string) (api.Why, error) {
 
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
-	return view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	cards, err := view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	return append(cards, r.n.live.cards()...), err
 }
 
 // Log lists what happened.
@@ -215,7 +216,7 @@ func (n *Node) ask(ctx context.Context, do func(n *Node) (api.Outcome, []core.Ef
 
 // Approve approves what a card asks for now.
 func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "approve", func(n *Node) (api.Outcome, []core.Effect, error) {
 		card, ok := n.core.Card(key)
 		if !ok || card.Binds == nil {
 			return api.Outcome{}, nil, fmt.Errorf("approve %s: %w", key, api.ErrNoCard)
@@ -231,7 +232,7 @@ func (a actor) Approve(ctx context.Context, key string, p presence.Proof) (api.O
 
 // End ends a conversation.
 func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "close", func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -246,7 +247,7 @@ func (a actor) End(ctx context.Context, ref string, p presence.Proof) (api.Outco
 
 // Assign lets a named computer build the final.
 func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "assign", func(n *Node) (api.Outcome, []core.Effect, error) {
 		t, err := n.viewer().find(ref)
 		if err != nil {
 			return api.Outcome{}, nil, err
@@ -310,7 +311,7 @@ func (a actor) SetMain(ctx context.Context, on bool, p presence.Proof) (api.Outc
 
 // Scan starts a run over the pull requests. What a person has to see to first becomes a card (P10).
 func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	return a.n.further(ctx, "scan", func(n *Node) (api.Outcome, []core.Effect, error) {
 		if !n.core.Main(n.wall()) {
 			return api.Outcome{}, nil, fmt.Errorf("scan: %w", api.ErrNotMain)
 		}
@@ -320,7 +321,13 @@ func (a actor) Scan(ctx context.Context) (api.Outcome, error) {
 
 // Sync pauses the master sync of a repository, lets it go on, or runs it at once.
 func (a actor) Sync(ctx context.Context, slug string, how api.SyncHow) (api.Outcome, error) {
-	return a.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
+	change := a.n.change
+	if how == api.SyncNow {
+		change = func(ctx context.Context, do func(*Node) (api.Outcome, []core.Effect, error)) (api.Outcome, error) {
+			return a.n.further(ctx, "sync now", do)
+		}
+	}
+	return change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
 		var effects []core.Effect
 		var names []string
 		for _, r := range n.cfg.Repositories {

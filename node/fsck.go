@@ -45,10 +45,24 @@ func (h Home) CheckLedger(ctx context.Context) (c LedgerCheck, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+	return h.ledger(true)
+}
+
+// LookAtLedger is [Home.CheckLedger] without changing anything; damaged files are an error.
+func (h Home) LookAtLedger(ctx context.Context) (c LedgerCheck, err error) {
+	lock, err := h.Lock(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	return h.ledger(false)
+}
+
+func (h Home) ledger(mend bool) (LedgerCheck, error) {
 	if !isDir(h.LedgerDir()) {
 		return LedgerCheck{NothingYet: true}, nil
 	}
-	r, err := disk.Fsck(h.LedgerDir(), true)
+	r, err := disk.Fsck(h.LedgerDir(), mend)
 	return LedgerCheck{
 		Ledgers: r.Ledgers, Records: r.Records, Mended: r.Mended, Unreadable: r.Unreadable, Gaps: r.Gaps,
 		MovedTo: r.Salvaged, Contended: r.Contended,

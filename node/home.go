@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
@@ -155,6 +156,15 @@ func (h Home) CheckApproval() error {
 		return err
 	}
 	return h.closed(h.path(presence.SealedFile))
+}
+
+// ApprovalPath is the file of the sealed approval key.
+func (h Home) ApprovalPath() string { return h.path(presence.SealedFile) }
+
+// ReadIdentity says whether this computer's key can be read.
+func (h Home) ReadIdentity() error {
+	_, err := mesh.Load(h.IdentityPath())
+	return err
 }
 
 // CheckIdentity says whether this computer's key is closed to others; os.ErrNotExist before the first start.

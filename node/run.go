@@ -71,6 +71,9 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 		served <- server.Serve(ctx, listener)
 		cancel() // a node that answers nobody is of no use
 	}()
+	if rc.HostOptions == nil { // in a bubble of virtual time nobody looks at a desktop
+		n.work.Go(func() { n.notifier().run(ctx, &n.log.bell) })
+	}
 	n.identifyAll(ctx)
 	n.work.Go(func() { n.live.run(ctx) })
 	if rc.Ready != nil {

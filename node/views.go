@@ -39,7 +39,7 @@ func (v viewer) status(peers []mesh.PeerStatus) api.Status {
 	out := api.Status{
 		Version: Version(), Running: v.running, Demo: v.cfg.Demo, TimersShortened: v.cfg.Timers.shortened(),
 		Computer: api.Computer{Name: roster.Name(v.device), Device: v.device.String(), Fleet: v.fleet.String()},
-		Main:     v.mainComputer(roster), Cards: len(v.core.Cards()),
+		Main:     v.mainComputer(roster), Cards: len(v.core.Cards()), Paused: v.paused(),
 	}
 	if roster.Founder == (ledger.Device{}) {
 		out.Computer.Name = v.cfg.Name

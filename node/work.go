@@ -27,12 +27,13 @@ const (
 // whom. Everything is in memory behind one lock, so that a hook is answered at once; whatever takes time, git and the disk
 // above all, is done beside it. The conversation's core knows nothing of it.
 type live struct {
-	n       *Node
-	ctx     context.Context // of everything that runs here
-	out     chan struct{}   // holds one signal: something waits to be stored
-	news    chan struct{}   // holds one signal: something came
-	fetched chan struct{}   // holds one signal: a default branch was fetched
-	bell    api.Bell        // rung whenever something happened that people or agents may want to see
+	n        *Node
+	ctx      context.Context // of everything that runs here
+	out      chan struct{}   // holds one signal: something waits to be stored
+	news     chan struct{}   // holds one signal: something came
+	switched api.Bell        // rung when it may have been switched on or off
+	fetched  chan struct{}   // holds one signal: a default branch was fetched
+	bell     api.Bell        // rung whenever something happened that people or agents may want to see
 
 	mu       sync.Mutex
 	on       bool // the switch of this computer (D-27)
@@ -115,7 +116,8 @@ func (l *live) load() error {
 	return l.loadSessions()
 }
 
-// run looks after everything until ctx ends.
+// run looks after everything until ctx ends. While the switch and all lanes that share live work are off, it only
+// sleeps.
 func (l *live) run(ctx context.Context) {
 	l.mu.Lock()
 	l.ctx = ctx
@@ -123,11 +125,41 @@ func (l *live) run(ctx context.Context) {
 	l.n.work.Go(func() { l.store(ctx) })
 	l.n.work.Go(func() { l.policies(ctx) })
 	l.n.work.Go(func() { l.branches(ctx) })
-	l.watchOwn(ctx)
+	if err := l.n.retainWork(l.n.wall()); err != nil {
+		l.n.slog.Debug("drop old live work", "error", err)
+	}
+	for l.awaitActive(ctx) {
+		l.watchOwn(ctx)
+		l.attend(ctx)
+		l.mu.Lock()
+		if !l.activeNow() {
+			l.stopSpots()
+		}
+		l.mu.Unlock()
+	}
+}
+
+// awaitActive waits until live work is looked after; false once ctx ends. What comes meanwhile is folded then.
+func (l *live) awaitActive(ctx context.Context) bool {
+	for {
+		changed := l.switched.Changed()
+		if l.active() {
+			return ctx.Err() == nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// attend looks after live work until it is switched off.
+func (l *live) attend(ctx context.Context) {
 	tick := time.NewTicker(workTick)
 	defer tick.Stop()
-	var retained time.Time
-	for {
+	retained := l.n.wall()
+	for l.active() {
 		select {
 		case <-ctx.Done():
 			return
@@ -265,8 +297,8 @@ func (l *live) keep(key string, v any) {
 	ring(l.out)
 }
 
-// setRepos tells the fold of the repositories that GitHub has named, with the policies in force.
-func (l *live) setRepos() {
+// setRepos tells the fold of the repositories that GitHub has named, and reports whether there is a new one.
+func (l *live) setRepos() (fresh bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.n.repos {
@@ -279,8 +311,10 @@ func (l *live) setRepos() {
 			r = &liveRepo{Place: overlap.Place{Host: l.n.cfg.GitHub.Host, Repo: id}, slug: w.slug, w: w}
 			l.repos = append(l.repos, r)
 			l.fold.SetRepo(overlap.Repo{Place: r.Place, Slug: r.slug, Rules: r.policy.rules})
+			fresh = true
 		}
 	}
+	return fresh
 }
 
 // repoOf is a configured repository by its id; nil for another. The caller holds the lock.
@@ -306,8 +340,9 @@ func (l *live) setPeople() {
 		}
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.fold.SetPeople(people)
+	l.mu.Unlock()
+	l.switched.Ring() // a lane may have come or gone
 }
 
 // grant is a leave to send something through a lane.

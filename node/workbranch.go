@@ -37,9 +37,8 @@ type pushed struct {
 func (l *live) branches(ctx context.Context) {
 	published := map[ledger.ID]*pushed{}
 	wait := branchesFirst
-	for {
-		pause(ctx, wait)
-		if ctx.Err() != nil {
+	for l.awaitActive(ctx) {
+		if pause(ctx, wait); ctx.Err() != nil {
 			return
 		}
 		wait = l.n.cfg.Timers.every().Scan

@@ -55,7 +55,7 @@ func (l *live) noteTurn(r *ledger.Record) {
 }
 
 // settle brings what was heard to its consequences: what is due is written down, and those who watch or wait are told.
-func (l *live) settle(_ context.Context, now time.Time) {
+func (l *live) settle(ctx context.Context, now time.Time) {
 	l.mu.Lock()
 	l.fold.Tick(uint64(now.UnixMilli()))
 	for _, body := range l.fold.Due(l.n.id.Device()) {
@@ -70,6 +70,7 @@ func (l *live) settle(_ context.Context, now time.Time) {
 	before := l.seq
 	l.tellRecords()
 	l.tellConflicts(now)
+	l.ladder(ctx, now)
 	told := l.seq != before
 	l.mu.Unlock()
 	if told {

@@ -45,12 +45,12 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 		return l.beforeEdit(s, edits)
 	case hooks.AfterEdit:
 		l.afterEdit(s, edits)
-		return l.news1(s)
+		return l.between(s)
 	case hooks.AfterShell:
 		s.shell, s.ran = max(0, s.shell-1), s.seen
 		s.spot.kickSoon()
 		l.afterEdit(s, edits)
-		return l.news1(s)
+		return l.between(s)
 	case hooks.TurnEnd:
 		s.shell = 0
 		return l.atTurnEnd(s, e.Again)

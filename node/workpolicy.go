@@ -26,8 +26,10 @@ type policyInForce struct {
 
 // policies keeps the policies in force until ctx ends.
 func (l *live) policies(ctx context.Context) {
-	for ctx.Err() == nil {
-		l.setRepos()
+	for l.awaitActive(ctx) {
+		if l.setRepos() {
+			l.watchOwn(ctx)
+		}
 		for _, r := range l.repositories() {
 			l.readPolicy(ctx, r)
 		}

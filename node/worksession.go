@@ -50,7 +50,8 @@ type session struct {
 	intent ledger.ID // that it declared last
 	trying []ledger.Trying
 	tried  time.Time
-	parent *session // of work in another checkout
+	parent *session          // of work in another checkout
+	waits  map[string]*waits // by fact
 }
 
 // heldEdit is what was last said of a path for one session.

@@ -29,9 +29,6 @@ func exists(path string) bool {
 // watchOwn begins to look at the configured checkouts, once it is known which repositories they are of. What a person does
 // there counts without an agent.
 func (l *live) watchOwn(ctx context.Context) {
-	if !l.active() {
-		return
-	}
 	l.setRepos()
 	for _, r := range l.repositories() {
 		at, err := worktree.Locate(ctx, worktree.Git{}, r.w.checkout.Dir())
@@ -61,14 +58,11 @@ func (l *live) SetAgents(_ context.Context, on bool, p presence.Proof) (api.Outc
 	}
 	l.mu.Lock()
 	l.on = on
-	ctx := l.ctx
-	if !on && !l.activeNow() {
+	if !l.activeNow() {
 		l.stopSpots()
 	}
 	l.mu.Unlock()
-	if on && ctx != nil {
-		l.watchOwn(ctx)
-	}
+	l.switched.Ring()
 	return api.Outcome{Text: api.AgentsAcross + ": " + word, Next: "parley sessions"}, nil
 }
 
@@ -110,26 +104,27 @@ func (l *live) SwitchWork(ctx context.Context, id string, repositories []string,
 		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids)})
 		return api.Outcome{Text: said, Next: "parley lane show " + name}, effects, err
 	})
-	if err == nil && on {
-		l.mu.Lock()
-		running := l.ctx
-		l.mu.Unlock()
-		if running != nil {
-			l.watchOwn(running)
-		}
-	}
+	l.switched.Ring()
 	return out, err
 }
 
-// SetEmail says which user:<email> of a policy this developer is.
-func (l *live) SetEmail(ctx context.Context, email string, p presence.Proof) (api.Outcome, error) {
+// SetEmail says which user:<email> of a policy this developer is, or the one of a lane.
+func (l *live) SetEmail(ctx context.Context, lane, email string, p presence.Proof) (api.Outcome, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	if err := l.n.persons.Check(api.EmailAct(email), p); err != nil {
+	if err := l.n.persons.Check(api.EmailAct(lane, email), p); err != nil {
 		return api.Outcome{}, err
 	}
 	return l.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
-		effects, err := n.address(n.fleet, email)
-		return api.Outcome{Text: "policies know you as user:" + email, Next: "parley policy explain"}, effects, err
+		fleet, who := n.fleet, "you"
+		if lane != "" {
+			peer, err := n.laneNamed(lane)
+			if err != nil {
+				return api.Outcome{}, nil, err
+			}
+			fleet, who = peer.Peer, laneName(n.core.Roster(), peer.Peer)
+		}
+		effects, err := n.address(fleet, email)
+		return api.Outcome{Text: "policies know " + who + " as user:" + email, Next: "parley policy explain"}, effects, err
 	})
 }
 
@@ -155,7 +150,7 @@ func (l *live) Override(_ context.Context, ref, reason string, p presence.Proof)
 	if err := l.n.persons.Check(api.OverrideAct(l.conflict(c), reason), p); err != nil {
 		return api.Outcome{}, err
 	}
-	if n := len([]rune(reason)); n == 0 && l.requiresReason(c) || n > 0 && n < api.ReasonMin || n > api.NoteMax {
+	if n := len([]rune(reason)); n == 0 && l.policyOf(c).Override.RequireReason || n > 0 && n < api.ReasonMin || n > api.NoteMax {
 		return api.Outcome{}, fmt.Errorf("override %s: %w: a reason has %d to %d characters", c.Name, api.ErrUsage, api.ReasonMin, api.NoteMax)
 	}
 	act := &ledger.Act{Conflict: c.ID, Action: ledger.ActOverride, Evidence: c.Evidence, Person: true}
@@ -168,13 +163,6 @@ func (l *live) Override(_ context.Context, ref, reason string, p presence.Proof)
 		return api.Outcome{}, err
 	}
 	return api.Outcome{Text: c.Name + " is overridden until its evidence changes", Next: "parley audit " + c.Name}, nil
-}
-
-func (l *live) requiresReason(c overlap.Conflict) bool {
-	if r := l.repoOf(c.Place.Repo); r != nil && r.policy.rules != nil {
-		return r.policy.rules.Policy().Override.RequireReason
-	}
-	return detect.DefaultPolicy().Override.RequireReason
 }
 
 // historyMax is how many lines of the audit log are given where nobody says.

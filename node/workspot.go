@@ -24,8 +24,9 @@ import (
 // oftener where not all of it is watched.
 const (
 	bellWait    = 30 * time.Millisecond
-	lookEvery   = time.Minute
-	lookPartial = 15 * time.Second
+	lookEvery   = 5 * time.Minute
+	lookPartial = 30 * time.Second
+	lookShare   = 20 // looking by the clock takes at most so small a part of the time
 	lookRetry   = 20 * time.Second
 	spotsMax    = 24
 	spotIdle    = time.Hour
@@ -68,6 +69,7 @@ type spot struct {
 	partial  bool              // not all of it is watched
 	failed   string            // why it could not be looked at last
 	lookedAt time.Time         // when all of it was
+	took     time.Duration     // by that look
 }
 
 // tip is what one commit has at a path.
@@ -162,9 +164,37 @@ func (l *live) open(at worktree.Place, r *liveRepo) *spot {
 		l: l, at: at, repo: r, name: [16]byte(sum[:16]), kicks: make(chan struct{}, 1), stop: stop, used: l.n.wall(), paths: map[string]bool{}, whole: true,
 		looked: make(chan struct{}), touched: map[string]*session{}, held: map[string]map[*session]*heldEdit{}, prints: map[uint64]string{},
 	}
+	s.branch = at.Branch()
+	l.resume(s)
 	l.spots[at.Top] = s
 	l.n.work.Go(func() { s.run(ctx) })
 	return s
+}
+
+// resume takes up what earlier processes said of the paths of a checkout, for the sessions that go on in it.
+func (l *live) resume(s *spot) {
+	for _, key := range l.sessionKeys() {
+		o := l.sessions[key]
+		if o.top != s.at.Top || o.ended || o.spot != nil {
+			continue
+		}
+		o.spot = s
+		if key.agent == "" {
+			s.worker = o
+		}
+		for path, e := range l.before[o.id] {
+			if e.Op == ledger.EditBack {
+				continue
+			}
+			if s.held[string(path)] == nil {
+				s.held[string(path)] = map[*session]*heldEdit{}
+			}
+			s.held[string(path)][o] = &heldEdit{edit: e}
+			for _, p := range e.Prints {
+				s.prints[p] = string(path)
+			}
+		}
+	}
 }
 
 func deviceBytes(d ledger.Device) []byte { return d[:] }
@@ -236,16 +266,21 @@ func (s *spot) pause(ctx context.Context, wait time.Duration) error {
 
 // wait is how long nothing need be looked at.
 func (s *spot) wait() time.Duration {
-	wait := lookEvery
-	if s.bell == nil || s.bell.Partial() {
-		wait = lookPartial
-	}
 	s.l.mu.Lock()
 	defer s.l.mu.Unlock()
+	wait := s.every()
 	if !s.again.IsZero() {
 		wait = min(wait, max(s.again.Sub(s.l.n.wall()), time.Millisecond))
 	}
 	return wait
+}
+
+// every is how often all of it is looked at by the clock. The caller holds the lock.
+func (s *spot) every() time.Duration {
+	if s.partial {
+		return max(lookPartial, lookShare*s.took)
+	}
+	return max(lookEvery, lookShare*s.took)
 }
 
 // retire ends a spot that nobody works in any more, or that is gone.
@@ -297,6 +332,7 @@ func (s *spot) fail(err error) {
 // look finds out what changed and says it.
 func (s *spot) look(ctx context.Context) error {
 	paths, whole := s.reasons()
+	began := time.Now()
 	if !whole && len(paths) == 0 && s.desk != nil {
 		s.due() // only something that was put off
 		return nil
@@ -315,6 +351,9 @@ func (s *spot) look(ctx context.Context) error {
 	s.l.mu.Lock()
 	defer s.l.mu.Unlock()
 	s.failed, s.partial = "", s.bell == nil || s.bell.Partial()
+	if whole {
+		s.took = time.Since(began)
+	}
 	if state != nil {
 		s.head, s.branch, s.base = string(state.Head), state.Branch, s.desk.Base()
 	}
@@ -334,11 +373,7 @@ func (s *spot) reasons() (paths []string, whole bool) {
 	s.l.mu.Lock()
 	defer s.l.mu.Unlock()
 	now := s.l.n.wall()
-	every := lookEvery
-	if s.bell == nil || s.bell.Partial() {
-		every = lookPartial
-	}
-	whole = whole || s.whole || now.Sub(s.lookedAt) >= every
+	whole = whole || s.whole || now.Sub(s.lookedAt) >= s.every()
 	for p := range s.paths {
 		paths = append(paths, p)
 	}

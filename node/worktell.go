@@ -75,8 +75,8 @@ func quoted(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }), " / ")
 }
 
-// news1 is what has come up since the session was told last, between two of its steps.
-func (l *live) news1(s *session) hooks.Decision {
+// between is what has come up since the session was told last, between two of its steps.
+func (l *live) between(s *session) hooks.Decision {
 	return l.say(s, overlap.Warn, l.facts(s, warningRank))
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -187,19 +186,25 @@ func (a *app) agentsCheck(c *cobra.Command, args []string, f agentFlags) error {
 func (a *app) examineAgents(ctx context.Context, home node.Home) []check {
 	set, err := home.Agents(node.AgentOptions{})
 	if err != nil {
-		return []check{bad("agents", err)}
+		return []check{ill("agents-spoiled", because(err))}
 	}
 	var out []check
 	for _, name := range set.Names() {
-		x := set.Check(ctx, name)
-		if x.State != "absent" {
-			out = append(out, check{Name: name, OK: x.OK(), Text: x.Text, Mend: x.Mend})
+		if x := set.Check(ctx, name); x.State != "absent" {
+			out = append(out, judgeAgent(x))
 		}
 	}
 	if len(out) == 0 {
 		out = append(out, good("agents", "none asks parley before it edits (parley agents install)"))
 	}
 	return append(out, examineMissed(home))
+}
+
+func judgeAgent(x node.AgentFinding) check {
+	if x.OK() {
+		return good(x.Agent, x.Text)
+	}
+	return ill("agent-"+string(x.State), x.Text, x.Mend).about(x.Agent)
 }
 
 // missedFor is how long a miss is told.
@@ -209,8 +214,12 @@ const missedFor = 24 * time.Hour
 func examineMissed(home node.Home) check {
 	m, err := home.Missed(time.Now().Add(-missedFor))
 	if err != nil {
-		return bad("hooks", err)
+		return ill("agents-spoiled", because(err))
 	}
+	return judgeMissed(home, m)
+}
+
+func judgeMissed(home node.Home, m node.Missed) check {
 	if m.Count == 0 {
 		return good("hooks", "every question of an agent was answered")
 	}
@@ -218,9 +227,9 @@ func examineMissed(home node.Home) check {
 	since, running := home.RunsSince()
 	switch {
 	case !running && m.Why == "down":
-		return bad("hooks", api.WithHint(errors.New(text), "run parley up"))
+		return ill("hooks-down", text)
 	case !running || m.Last.Before(since) || m.Why == "big":
 		return good("hooks", text)
 	}
-	return bad("hooks", api.WithHint(errors.New(text), "run parley log, and see what keeps the node busy"))
+	return ill("hooks-late", text)
 }

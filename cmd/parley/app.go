@@ -275,7 +275,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) && !a.fillPage(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) && !a.fillPage(v, c) && !a.fillPause(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

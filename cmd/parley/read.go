@@ -71,6 +71,9 @@ func (a *app) printStatus(s api.Status, now time.Time) {
 		{"Fleet", orDash(short(s.Computer.Fleet)), many(len(s.Peers)+1, "computer")},
 		{"Main", mainWord(s.Main)},
 	})
+	if s.Paused != nil {
+		fmt.Fprintln(a.out, pausedWords(*s.Paused))
+	}
 	if s.TimersShortened {
 		fmt.Fprintln(a.out, "Timers are shortened: this is a demo.")
 	}

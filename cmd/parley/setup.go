@@ -13,6 +13,7 @@ import (
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/service"
 )
 
 // initFlags is what is said on the command line; the rest is asked.
@@ -143,7 +144,16 @@ func freePort(config node.Config) []string {
 func (a *app) upCommand(c *cobra.Command) {
 	demo := c.Flags().Bool("demo", false, "run a demo's home")
 	_ = c.Flags().MarkHidden("demo") // the flag is there
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.up(c.Context(), *demo) }
+	service := c.Flags().Bool("service", false, "run as the service that parley service install has set up")
+	_ = c.Flags().MarkHidden("service") // the flag is there
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *service {
+			if err := asService(a.openHome()); err != nil {
+				return err
+			}
+		}
+		return a.up(c.Context(), *demo)
+	}
 }
 
 // up looks at everything that would stop the node before it starts, so that each comes as one clear line.
@@ -164,7 +174,12 @@ func (a *app) up(ctx context.Context, demo bool) error {
 		f := api.Explain(err)
 		a.note("%s, so no conversation starts; %s", f.Text, f.Hint)
 	}
-	ready := func() { a.note("%s answers; stop it with Ctrl-C", config.Name) }
+	ready := func() {
+		a.note("%s answers; stop it with Ctrl-C", config.Name)
+		if err := service.Ready(os.Getenv(service.ReadySocket)); err != nil {
+			a.note("%s", err.Error())
+		}
+	}
 	return node.Run(ctx, node.RunConfig{Home: home, Demo: demo, Out: a.out, Ready: ready})
 }
 

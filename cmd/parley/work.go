@@ -51,12 +51,7 @@ func (a *app) fillWork(v api.Verb, c *cobra.Command) bool {
 func (a *app) fillSharing(v api.Verb, c *cobra.Command) bool {
 	switch v.Name {
 	case "email":
-		c.Use, c.Args = "email ADDRESS", arguments("ADDRESS")
-		c.RunE = func(c *cobra.Command, args []string) error {
-			return a.byPerson(c, "Passphrase to be "+oneLine(args[0])+": ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
-				return client.SetEmail(c.Context(), args[0], by)
-			})
-		}
+		a.emailCommand(c)
 	case "agents on", "agents off":
 		c.RunE = func(c *cobra.Command, _ []string) error {
 			return a.byPerson(c, "Passphrase for this: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
@@ -71,6 +66,21 @@ func (a *app) fillSharing(v api.Verb, c *cobra.Command) bool {
 		return false
 	}
 	return true
+}
+
+func (a *app) emailCommand(c *cobra.Command) {
+	lane := c.Flags().String("lane", "", "the developer of this lane has it, and not you")
+	c.Use, c.Args = "email ADDRESS", arguments("ADDRESS")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if *lane != "" {
+			return a.sharing(c, *lane, "Passphrase for their address: ", func(ctx context.Context, client *api.Client, l api.Lane, by api.Prover) (api.Outcome, error) {
+				return client.SetEmail(ctx, l.ID, args[0], by)
+			})
+		}
+		return a.byPerson(c, "Passphrase for your address: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
+			return client.SetEmail(c.Context(), "", args[0], by)
+		})
+	}
 }
 
 func (a *app) laneWork(c *cobra.Command, on bool) {

@@ -61,12 +61,16 @@ var layers = []layer{
 	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
+	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
 	{packages: "node/internal/hooks"},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
+	{
+		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
+		tests: []string{"github.com/pelletier/go-toml"},
+	},
 	{
 		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
 		tests: []string{"github.com/chromedp"},
@@ -83,6 +87,8 @@ var layers = []layer{
 		},
 	},
 
+	{packages: "node/service"},
+
 	// The simulator stands around it; its stand-ins are linked by the demo.
 	{packages: "simnet/github", library: []string{"github.com/vektah/gqlparser"}, tests: []string{"..."}},
 	{packages: "simnet/desk", tests: []string{"..."}},
@@ -95,8 +101,8 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/piglig/go-qr"},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/service", "detect/...", "simnet/..."},
+		library: []string{"github.com/spf13/cobra", "github.com/adrg/xdg", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},

@@ -222,9 +222,7 @@ func (f *Fold) bind() {
 func (d *Decision) say(s *side) string {
 	var lines []string
 	for i := range d.Conflicts {
-		if c := &d.Conflicts[i]; c.Severity >= detect.Warn || d.Verdict == Allow {
-			lines = append(lines, c.Words(s.id))
-		}
+		lines = append(lines, d.Conflicts[i].Words(s.id))
 	}
 	return strings.Join(lines, "\n")
 }

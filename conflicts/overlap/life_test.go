@@ -62,7 +62,7 @@ func TestOnlyTheNewcomerIsBlocked(t *testing.T) { // C9
 	}
 	w.decides(y, Block, "src/refund.ts")
 	w.decides(x, Warn, "src/refund.ts")
-	w.decides(y, Warn, "src/else.ts")
+	w.decides(y, Allow, "src/else.ts")
 	w.decides(y, Warn)
 }
 

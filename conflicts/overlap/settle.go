@@ -49,13 +49,21 @@ func (f *Fold) affected() map[ledger.ID]*thing {
 	}
 	for id := range f.dirty {
 		with(id)
-		if t := f.things[id]; t != nil {
-			if c, ok := t.first().Content.(*ledger.Intent); ok && t.first().Record != nil && c.Session != (ledger.ID{}) {
-				with(c.Session)
-			}
+		if session := f.sessionNamed(id); session != (ledger.ID{}) {
+			with(session)
 		}
 	}
 	return out
+}
+
+// sessionNamed is the session that an intent says it is of.
+func (f *Fold) sessionNamed(id ledger.ID) (session ledger.ID) {
+	if t := f.things[id]; t != nil && t.first().Record != nil {
+		if c, ok := t.first().Content.(*ledger.Intent); ok {
+			session = c.Session
+		}
+	}
+	return session
 }
 
 // revise computes things anew, and returns the sides that are not as they were.

@@ -171,6 +171,15 @@ func TestAConversationIsEndedAndHandedOnByAPersonWhoNamedIt(t *testing.T) { // D
 	if out, err := s.client.Sync(t.Context(), "acme/shop", api.SyncPause); err != nil || out.Text != "pause acme/shop" {
 		t.Errorf("%+v %v", out, err)
 	}
+	if out, err := s.client.Pause(t.Context(), 2*time.Hour); err != nil || out.Text != "paused 2h0m0s" {
+		t.Errorf("%+v %v", out, err)
+	}
+	if out, err := s.client.Pause(t.Context(), 91*24*time.Hour); api.Explain(err).Code != "usage" {
+		t.Errorf("%+v %v", out, err)
+	}
+	if out, err := s.client.Resume(t.Context()); err != nil || out.Text != "resumed" {
+		t.Errorf("%+v %v", out, err)
+	}
 	if out, err := s.client.Reroute(t.Context()); err != nil || out.Text != "rerouted" {
 		t.Errorf("%+v %v", out, err)
 	}

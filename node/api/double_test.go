@@ -158,6 +158,14 @@ func (m *memory) Sync(_ context.Context, slug string, how api.SyncHow) (api.Outc
 	return api.Outcome{Text: string(how) + " " + slug}, nil
 }
 
+func (m *memory) Pause(_ context.Context, length time.Duration) (api.Outcome, error) {
+	return api.Outcome{Text: "paused " + length.String()}, nil
+}
+
+func (m *memory) Resume(context.Context) (api.Outcome, error) {
+	return api.Outcome{Text: "resumed"}, nil
+}
+
 func (m *memory) Reroute(context.Context) (api.Outcome, error) {
 	return api.Outcome{Text: "rerouted"}, nil
 }

@@ -47,6 +47,7 @@ var (
 	ErrNoThread       = errors.New("no such conversation")
 	ErrNoCard         = errors.New("nothing in the inbox asks for this")
 	ErrNotNow         = errors.New("not possible now")
+	ErrPaused         = errors.New("parley is paused on this computer")
 	ErrNoParty        = errors.New("no such computer takes part")
 	ErrAway           = errors.New("the computer cannot be reached now")
 	ErrNoRepository   = errors.New("no such repository is set up here")
@@ -117,6 +118,7 @@ var faults = []struct {
 	{ErrNoThread, "no-such-thread", http.StatusNotFound, ExitError, "run parley threads"},
 	{ErrNoCard, "no-such-card", http.StatusNotFound, ExitError, "run parley inbox"},
 	{ErrNotNow, "not-now", http.StatusConflict, ExitError, "run parley why REF: it says what is waited for"},
+	{ErrPaused, "paused", http.StatusConflict, ExitError, "run parley resume first"},
 	{ErrNoParty, "no-such-party", http.StatusNotFound, ExitError, "run parley thread show REF: it names who takes part"},
 	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley computers"},
 	{ErrAway, "away", http.StatusConflict, ExitError, "run parley up there, then parley netcheck on both"},

@@ -39,8 +39,8 @@ type Teller interface {
 
 // Sharer says with whom live work is shared. Proofs are as for [Settler].
 type Sharer interface {
-	// SetEmail says which user:<email> of a policy this developer is.
-	SetEmail(ctx context.Context, email string, p presence.Proof) (Outcome, error)
+	// SetEmail says which user:<email> of a policy a developer is: the one of a lane's id, or with "" this one; [ErrNoLane].
+	SetEmail(ctx context.Context, lane, email string, p presence.Proof) (Outcome, error)
 	// SwitchWork shares live work on repositories with the developer of a lane, or stops that (D-26); [ErrNoLane],
 	// [ErrNoRepository].
 	SwitchWork(ctx context.Context, lane string, repositories []string, on bool, p presence.Proof) (Outcome, error)
@@ -144,8 +144,10 @@ type SavedLine struct {
 	Minutes   int    `json:"minutes"`
 }
 
-// EmailAct is saying which address this developer has in policies.
-func EmailAct(email string) presence.Act { return presence.Act{Verb: "email", Binds: email} }
+// EmailAct is saying which address a developer has in policies: this one, or that of a lane.
+func EmailAct(lane, email string) presence.Act {
+	return presence.Act{Verb: "email", Binds: strings.Join([]string{lane, email}, "\n")}
+}
 
 // AgentsAct is the switch [AgentsAcross].
 func AgentsAct(on bool) presence.Act {
@@ -189,9 +191,9 @@ var newsVerbs = []Verb{
 			"late ones count nothing, and so do those between two agents of one developer.",
 	},
 	{
-		Name: "email", Summary: "say which address you have in policies", Who: Person, Where: Node, Method: "POST", Path: "/v1/email",
-		Help: "ADDRESS is how .parley/policy.yaml names you: user:ADDRESS. It is shown to the developers who share live work\n" +
-			"with you.",
+		Name: "email", Summary: "say which address you, or another developer, have in policies", Who: Person, Where: Node, Method: "POST", Path: "/v1/email",
+		Help: "ADDRESS is how .parley/policy.yaml names you: user:ADDRESS. Nobody else is told. With --lane it is the address of\n" +
+			"the developer at the other end of that lane: only you can say who they are to your policies.",
 	},
 	{
 		Name: "agents on", Summary: "let this computer's agents and your others' know of each other", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/on",
@@ -271,7 +273,7 @@ func (s *Server) shareAnswers(verb string) answer {
 	switch verb {
 	case "email":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
-			return s.Live.SetEmail(ctx, in.Email, in.Proof)
+			return s.Live.SetEmail(ctx, in.Lane, in.Email, in.Proof)
 		})
 	case "agents on", "agents off":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
@@ -368,9 +370,9 @@ func (q HistoryQuery) values() url.Values {
 	return url.Values{"repository": {q.Repository}, "conflict": {q.Conflict}, "max": {strconv.Itoa(q.Max)}}
 }
 
-// SetEmail says which address this developer has in policies.
-func (c *Client) SetEmail(ctx context.Context, email string, by Prover) (Outcome, error) {
-	return act[Outcome](ctx, c, request{verb: "email", person: personRequest{Email: email}}, EmailAct(email), by)
+// SetEmail says which address a developer has in policies: the one of a lane's id, or with "" this one.
+func (c *Client) SetEmail(ctx context.Context, lane, email string, by Prover) (Outcome, error) {
+	return act[Outcome](ctx, c, request{verb: "email", person: personRequest{Lane: lane, Email: email}}, EmailAct(lane, email), by)
 }
 
 // SetAgents is the switch [AgentsAcross].

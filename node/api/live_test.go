@@ -184,8 +184,8 @@ func (w *workshop) History(_ context.Context, q api.HistoryQuery) (api.History, 
 	return api.History{Audit: []api.AuditLine{{Conflict: "CF-1234567", At: noon, Action: "override"}}, Saved: api.Saved{Minutes: 30, By: []api.SavedLine{}}}, nil
 }
 
-func (w *workshop) SetEmail(_ context.Context, email string, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.EmailAct(email), p)
+func (w *workshop) SetEmail(_ context.Context, lane, email string, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.EmailAct(lane, email), p)
 }
 
 func (w *workshop) SwitchWork(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
@@ -350,14 +350,14 @@ func TestSharingLiveWorkTakesAPerson(t *testing.T) { // D-24, D-26, D-27
 	s := serve(t)
 	w, ctx := s.workshop, t.Context()
 	lane := api.Lane{ID: "f2"}
-	_, one := s.client.SetEmail(ctx, "kim@acme.com", s.signer)
+	_, one := s.client.SetEmail(ctx, "f2", "maya@acme.com", s.signer)
 	_, two := s.client.SetAgents(ctx, true, s.signer)
 	_, three := s.client.SwitchWork(ctx, lane, []string{"acme/shop"}, true, s.signer)
 	_, four := s.client.SwitchWork(ctx, lane, nil, false, s.signer)
 	if err := errors.Join(one, two, three, four); err != nil {
 		t.Fatal(err)
 	}
-	want := []any{"email kim@acme.com", "agents on " + api.AgentsAcross, "lane work on f2\nacme/shop", "lane work off f2"}
+	want := []any{"email f2\nmaya@acme.com", "agents on " + api.AgentsAcross, "lane work on f2\nacme/shop", "lane work off f2"}
 	if !reflect.DeepEqual(w.got, want) {
 		t.Errorf("the node did %q", w.got)
 	}

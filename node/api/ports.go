@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
@@ -49,6 +50,10 @@ type Actor interface {
 	Sync(ctx context.Context, slug string, how SyncHow) (Outcome, error)
 	// Reroute reads again where the conversation goes, after it was changed.
 	Reroute(ctx context.Context) (Outcome, error)
+	// Pause lets this computer rest for a time, 0 until [Actor.Resume].
+	Pause(ctx context.Context, length time.Duration) (Outcome, error)
+	// Resume ends a pause.
+	Resume(ctx context.Context) (Outcome, error)
 	// Scan starts a run over the pull requests; [ErrNotMain] elsewhere than on the main computer.
 	Scan(ctx context.Context) (Outcome, error)
 }

@@ -31,6 +31,7 @@ type Status struct {
 	Demo            bool             `json:"demo"`             // a demo's home: proofs of nobody count
 	TimersShortened bool             `json:"timers_shortened"` // deadlines are not those of the contract (D-32)
 	Waiting         List[string]     `json:"waiting"`          // what is waited for, one sentence each
+	Paused          *Pause           `json:"paused,omitempty"` // absent: it does not rest
 	Refused         List[Refused]    `json:"refused"`          // by the mesh since the node started, by reason; [] without a node
 }
 

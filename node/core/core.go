@@ -61,6 +61,7 @@ type Core struct {
 	now     time.Time                   // of the last input
 	unsaved time.Duration               // seen to pass since it was last kept
 	low     bool                        // the disk is almost full
+	rest    Rest                        // of a person; zero when there is none
 	twice   map[ledger.Device]time.Time // when two processes were last seen with one key
 	skewed  map[ledger.Device]time.Time // when a clock was last seen to be off
 
@@ -166,6 +167,8 @@ func (c *Core) restoreValue(key string, value []byte) {
 	switch {
 	case key == dayKey:
 		json.Unmarshal(value, &c.day)
+	case key == restKey:
+		json.Unmarshal(value, &c.rest)
 	case key == teammatesKey:
 		json.Unmarshal(value, &c.teammates)
 	case strings.HasPrefix(key, localPrefix):
@@ -217,6 +220,7 @@ func (c *Core) Handle(in Input, now time.Time) []Effect {
 // for: a record or a saved value could not be kept, and nothing may go ahead of it.
 func (c *Core) settled(now time.Time) []Effect {
 	c.now = now
+	c.restEnds(now)
 	c.reconcile(now)
 	out := c.out
 	c.out = nil
@@ -322,6 +326,7 @@ func (c *Core) space(in Space) {
 		}
 	}
 	c.effect(c.keepTeammates())
+	c.effect(c.keepRest())
 	for _, slug := range c.cfg.Slugs {
 		r := c.repos[slug]
 		c.keepMaster(r)
@@ -471,5 +476,6 @@ func (c *Core) Next(now time.Time) time.Time {
 		sooner(r.master.Add(c.cfg.Every.Master))
 	}
 	sooner(c.quiet)
+	sooner(c.rest.Until)
 	return next
 }

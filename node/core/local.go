@@ -75,6 +75,7 @@ const (
 	masterPrefix  = "m/" // + slug: Master
 	seenPrefix    = "p/" // + device: when it was last heard of
 	dayKey        = "d"  // Day
+	restKey       = "r"  // Rest
 	teammatesKey  = "t"  // bool: teammates' pull requests start conversations too
 )
 

@@ -60,6 +60,9 @@ func (c *Core) tried(in *Trial, now time.Time) {
 
 func (c *Core) open(r *repo, in *Trial, now time.Time) {
 	claim, main := c.acting(now)
+	if _, resting := c.Resting(now); resting {
+		return // the run after the pause finds it again
+	}
 	if !main || slices.Contains(c.running(r), in.Pull) || len(r.Missing) > 0 {
 		return
 	}

@@ -15,7 +15,7 @@ func (c *Core) reconcile(now time.Time) {
 	for _, tid := range c.order() {
 		c.step(tid, now)
 	}
-	if c.low {
+	if _, resting := c.Resting(now); c.low || resting {
 		return
 	}
 	c.tendLanes(now)
@@ -35,7 +35,7 @@ func (c *Core) step(tid ledger.TID, now time.Time) {
 	e := thread.Step(&t.State, self, c.facts(t, self, now), c.cfg.Timers, now)
 	t.Say, t.Waits, t.Cards, t.Next, t.hold = e.Say, e.Waits, e.Cards, e.Next, e.Hold
 	t.notice(e.Notices, now)
-	if c.low {
+	if _, resting := c.Resting(now); c.low || resting {
 		return
 	}
 	c.offer(t, e.Offers)

@@ -189,6 +189,12 @@ func (w *world) Sync(_ context.Context, slug string, how api.SyncHow) (api.Outco
 
 func (w *world) Reroute(context.Context) (api.Outcome, error) { return w.note("reroute") }
 
+func (w *world) Pause(_ context.Context, length time.Duration) (api.Outcome, error) {
+	return w.note("pause " + length.String())
+}
+
+func (w *world) Resume(context.Context) (api.Outcome, error) { return w.note("resume") }
+
 func (w *world) Scan(context.Context) (api.Outcome, error) { return w.note("scan") }
 
 func (w *world) InviteLane(context.Context, string, presence.Proof) (api.Invitation, error) {

@@ -84,6 +84,23 @@ func write(path, text string, mode fs.FileMode, ready func() error) error {
 	return os.Rename(f.Name(), path)
 }
 
+// Forget takes away what is left beside the file after it was given back: the copy of how it was, and the folders
+// that were made for it and are empty.
+func (c Change) Forget() error {
+	err := os.Remove(c.real + BackupSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(c.real); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	dir := filepath.Dir(c.real)
+	if err := dropEmpty(dir); err != nil {
+		return err
+	}
+	return dropEmpty(filepath.Dir(filepath.Dir(dir)))
+}
+
 // dropEmpty takes away the directories of a skill or a plugin that are empty now: at most its own and the one
 // above. A backup keeps them.
 func dropEmpty(dir string) error {

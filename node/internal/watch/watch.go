@@ -101,12 +101,16 @@ func (b *Bell) run() {
 	}
 }
 
+// telling are git's own files that a commit, a checkout, a merge or a fetch writes. The index is none: it changes when
+// somebody only looks.
+var telling = []string{"HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "packed-refs"}
+
 func (b *Bell) event(e fsnotify.Event) {
 	if e.Op == fsnotify.Chmod && !isFile(e.Name) {
 		return
 	}
 	if slices.Contains(b.git, filepath.Dir(e.Name)) {
-		if !strings.HasSuffix(e.Name, ".lock") {
+		if slices.Contains(telling, filepath.Base(e.Name)) {
 			b.ring("", true)
 		}
 		return

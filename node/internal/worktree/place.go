@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,6 +87,19 @@ func RemoteSlug(url, host string) string {
 		return ""
 	}
 	return path
+}
+
+// Branch is the branch that HEAD is on, "" for none; it costs no git.
+func (p Place) Branch() string {
+	head, err := os.ReadFile(filepath.Join(p.GitDir, "HEAD"))
+	if err != nil {
+		return ""
+	}
+	branch, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+	if branch == strings.TrimSpace(string(head)) {
+		return ""
+	}
+	return branch
 }
 
 // Stands reads where a working tree stands.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-mesh/parley/node/api"
+)
+
+// fillPause is [app.fill] for the verbs about pauses.
+func (a *app) fillPause(v api.Verb, c *cobra.Command) bool {
+	switch v.Name {
+	case "pause":
+		c.Use, c.Args, c.RunE = "pause [DURATION]", cobra.MaximumNArgs(1), a.pause
+	case "resume":
+		c.RunE = a.resume
+	default:
+		return false
+	}
+	return true
+}
+
+func (a *app) pause(c *cobra.Command, args []string) error {
+	var length time.Duration
+	if len(args) > 0 {
+		var err error
+		if length, err = parseLength(args[0]); err != nil {
+			return usage(c, err.Error())
+		}
+	}
+	_, client, err := a.running()
+	if err != nil {
+		return err
+	}
+	out, err := client.Pause(c.Context(), length)
+	if err = errors.Join(err, client.Close()); err != nil {
+		return err
+	}
+	a.tell(out)
+	return nil
+}
+
+func (a *app) resume(c *cobra.Command, _ []string) error {
+	_, client, err := a.running()
+	if err != nil {
+		return err
+	}
+	out, err := client.Resume(c.Context())
+	if err = errors.Join(err, client.Close()); err != nil {
+		return err
+	}
+	a.tell(out)
+	return nil
+}
+
+// parseLength reads 90m, 2h or 3d.
+func parseLength(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 90 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no duration; want for example 90m, 2h or 3d", s)
+	}
+	return d, nil
+}
+
+// pausedWords is the line of the status about a pause.
+func pausedWords(p api.Pause) string {
+	if p.Until.IsZero() {
+		return "Paused until you run parley resume: nothing is opened, woken or written here."
+	}
+	return "Paused until " + p.Until.Local().Format("Mon 15:04") + " (parley resume): nothing is opened, woken or written here."
+}
