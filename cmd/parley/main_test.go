@@ -46,6 +46,16 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 	})
 }
 
+// TestANewPersonIsGuidedToAWorkingPair plays a person at a terminal, from nothing to two computers.
+func TestANewPersonIsGuidedToAWorkingPair(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/setup", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setUp,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "answers": answers, "connected": connected, "line": firstLine, "manager": standIn,
+		},
+	})
+}
+
 // setUp gives scripts BIN, where parley is, and GIT, the real git.
 func setUp(env *testscript.Env) error {
 	parley, err := exec.LookPath("parley")
