@@ -99,7 +99,7 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 		return err
 	}
 	if a.json {
-		err = printJSON(a.out, checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
+		err = a.printJSON(checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
 	} else {
 		a.printCheck(result, o)
 	}
