@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -102,7 +103,7 @@ func (m *meeting) editedAndClaimed(s *shared, editor, claimer *Party) {
 		if c.Kind != PathClaim {
 			continue
 		}
-		for _, t := range editor.touches(m.folds) {
+		for _, t := range editor.touchesFrom(c.head(m.folds), m.folds) {
 			if !c.matches(t, m.folds) || m.settled(t, claimer) {
 				continue
 			}
@@ -122,9 +123,13 @@ func (m *meeting) settled(t touch, claimer *Party) bool {
 }
 
 func (m *meeting) claimedByBoth(s *shared) {
-	for _, x := range m.a.claims {
-		for _, y := range m.b.claims {
-			if x.Kind != PathClaim || y.Kind != PathClaim || !x.overlaps(y.pattern, m.folds) {
+	for i := range m.a.claims {
+		x := &m.a.claims[i]
+		if x.Kind != PathClaim {
+			continue
+		}
+		for y := range m.b.pathClaims(x.top()) {
+			if !x.overlaps(y.pattern, m.folds) {
 				continue
 			}
 			name, how := jointClaim(x, y)
@@ -135,8 +140,29 @@ func (m *meeting) claimedByBoth(s *shared) {
 	}
 }
 
+// pathClaims walks the claims on paths that can overlap with one below a top directory; "" is any.
+func (p *Party) pathClaims(top string) iter.Seq[*claim] {
+	return func(yield func(*claim) bool) {
+		for _, list := range [2][]*claim{p.byTop[top], p.byTop[""]} {
+			for _, c := range list {
+				if !yield(c) {
+					return
+				}
+			}
+			if top == "" {
+				break
+			}
+		}
+		for i := range p.claims {
+			if c := &p.claims[i]; top == "" && c.Kind == PathClaim && c.top() != "" && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // jointClaim names what two overlapping claims have in common, and how specific that is.
-func jointClaim(x, y claim) (string, Confidence) {
+func jointClaim(x, y *claim) (string, Confidence) {
 	switch {
 	case x.plain.Plain() && y.plain.Plain():
 		return x.Pattern, bothNamed
@@ -199,10 +225,11 @@ func (m *meeting) upcoming(p *Party, fits func(path string) bool) (paths []strin
 	return distinct(paths)
 }
 
-// heldBefore reports whether a party has an exclusive claim of its own on the path that is older.
+// heldBefore reports whether a party has an exclusive claim of its own on the path that is older, and not on too many
+// files to count.
 func (m *meeting) heldBefore(p *Party, path string, since uint64) bool {
 	return slices.ContainsFunc(p.claims, func(c claim) bool {
-		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.match(path, m.folds)
+		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.Covers <= m.rules.policy.ExclusiveMaxFiles && c.match(path, m.folds)
 	})
 }
 
@@ -215,7 +242,8 @@ func (m *meeting) thereBefore(p *Party, path string, claimed uint64) bool {
 	})
 }
 
-// touchedFirst reports whether the policy makes the path exclusive and the holder was there first.
+// touchedFirst reports whether the policy makes the path exclusive and the holder was there first, by a touch that no
+// exclusive claim of the other is older than; else the two would wait for each other.
 func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
 	byDefault := slices.ContainsFunc(m.rules.exclusive, func(p pattern) bool { return p.match(path, m.folds) })
 	if !byDefault {
@@ -223,7 +251,7 @@ func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
 	}
 	since, held := holder.since(path, m.folds)
 	before, was := other.since(path, m.folds)
-	return held && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
+	return held && !m.heldBefore(other, path, since) && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
 }
 
 // since is when a party first touched a path.

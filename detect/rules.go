@@ -20,14 +20,48 @@ type protection struct {
 	owners []string
 }
 
-// pattern is a glob for both kinds of file systems.
-type pattern struct{ plain, folded Glob }
+// pattern is a glob for both kinds of file systems. Everything that it matches begins with its head, or is the head
+// without the slash that it ends in.
+type pattern struct {
+	plain, folded         Glob
+	plainHead, foldedHead string
+}
 
 func newPattern(s string) (p pattern, err error) {
-	if p.plain, err = ParseGlob(s); err == nil {
-		p.folded, err = ParseFoldedGlob(s)
+	if p.plain, err = ParseGlob(s); err != nil {
+		return p, err
 	}
+	p.plainHead = s
+	if meta := strings.IndexAny(s, `*?[{\`); meta >= 0 {
+		p.plainHead = s[:meta]
+	}
+	p.foldedHead = Fold(p.plainHead)
+	p.folded, err = ParseFoldedGlob(s)
 	return p, err
+}
+
+// head is what everything begins with that the pattern matches.
+func (p pattern) head(folds bool) string {
+	if folds {
+		return p.foldedHead
+	}
+	return p.plainHead
+}
+
+// top is the first directory of everything that the pattern matches, folded; "" when that is not known.
+func (p pattern) top() string {
+	top, _, ok := strings.Cut(p.foldedHead, "/")
+	if !ok {
+		return ""
+	}
+	return top
+}
+
+// apart reports whether two patterns, or a pattern and a path, surely match nothing in common: neither's head begins
+// with the other's.
+func apart(a, b string) bool {
+	n := min(len(a), len(b))
+	return a[:n] != b[:n]
 }
 
 // match reports whether a path of a side is matched, as that side's file system would have it.
@@ -41,16 +75,16 @@ func (p pattern) match(path string, folds bool) bool {
 // matches is as match, for a touch whose key is folded if folds says so.
 func (p pattern) matches(t touch, folds bool) bool {
 	if folds {
-		return p.folded.matchParts(t.parts)
+		return !apart(p.foldedHead, t.key) && p.folded.matchParts(t.parts)
 	}
-	return p.plain.matchParts(t.parts)
+	return !apart(p.plainHead, t.key) && p.plain.matchParts(t.parts)
 }
 
 func (p pattern) overlaps(q pattern, folds bool) bool {
 	if folds {
-		return Overlaps(p.folded, q.folded)
+		return !apart(p.foldedHead, q.foldedHead) && Overlaps(p.folded, q.folded)
 	}
-	return Overlaps(p.plain, q.plain)
+	return !apart(p.plainHead, q.plainHead) && Overlaps(p.plain, q.plain)
 }
 
 // NewRules makes a policy ready. The error is the first [Problem] of one that does not hold.
@@ -160,7 +194,8 @@ type Party struct {
 	touched  []touch // by path, the ignored ones left out
 	folded   []touch // the same by folded path
 	claims   []claim
-	works    []work // on symbols, by id
+	byTop    map[string][]*claim // claims on paths by [pattern.top]
+	works    []work              // on symbols, by id
 	promised []promise
 	files    map[string]*File
 	targets  map[string][]*Reference
@@ -214,6 +249,12 @@ func (r *Rules) Party(d *Digest) *Party {
 		}
 		p.claims = append(p.claims, claim{c, pattern})
 	}
+	p.byTop = map[string][]*claim{}
+	for i := range p.claims {
+		if c := &p.claims[i]; c.Kind == PathClaim {
+			p.byTop[c.top()] = append(p.byTop[c.top()], c)
+		}
+	}
 	for _, path := range d.Unreadable {
 		p.doubts = append(p.doubts, Doubt{PathOverlap, []string{d.Side.Ref}, path + " cannot be read"})
 	}
@@ -240,6 +281,18 @@ func (p *Party) touches(folds bool) []touch {
 		return p.folded
 	}
 	return p.touched
+}
+
+// touchesFrom is those of them that may begin with a head.
+func (p *Party) touchesFrom(head string, folds bool) []touch {
+	all := p.touches(folds)
+	head = strings.TrimSuffix(head, "/")
+	from, _ := slices.BinarySearchFunc(all, head, func(t touch, head string) int { return strings.Compare(t.key, head) })
+	to := from
+	for to < len(all) && strings.HasPrefix(all[to].key, head) {
+		to++
+	}
+	return all[from:to]
 }
 
 // key is how a path is compared between two sides.

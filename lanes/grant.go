@@ -13,7 +13,8 @@ type Grant struct {
 	own      ledger.TID
 	peer     ledger.TID
 	mutual   bool
-	repos    []uint64 // that both ends listed, ascending
+	repos    []uint64    // that both ends listed, ascending
+	live     [2][]uint64 // those of them whose live work this end shares, and the other one
 	rosters  Rosters
 	computer []ledger.Device
 }
@@ -28,6 +29,13 @@ func (l Lane) Grant() (Grant, bool) {
 		for _, id := range l.Ours.Repositories {
 			if _, both := slices.BinarySearch(l.Theirs.Repositories, id); both {
 				g.repos = append(g.repos, id)
+			}
+		}
+		for i, end := range []Switch{l.Ours, l.Theirs} {
+			for _, id := range end.Live {
+				if g.Covers(id) {
+					g.live[i] = append(g.live[i], id)
+				}
 			}
 		}
 	}
@@ -60,6 +68,35 @@ func (g Grant) Mutual() bool { return g.given && g.mutual }
 func (g Grant) Covers(repository uint64) bool {
 	_, found := slices.BinarySearch(g.repos, repository)
 	return g.Mutual() && found
+}
+
+// CarriesWork reports whether the lane carries what a computer says of its live work in a repository: the lane is on
+// at both ends for it, and the end that the computer is or was of shares it (D-26). A third developer's work stays with
+// the lane that it came by.
+func (g Grant) CarriesWork(d ledger.Device, repository uint64) bool {
+	_, shared := slices.BinarySearch(g.liveOf(d), repository)
+	return g.Mutual() && shared
+}
+
+// CarriesAnyWork is [Grant.CarriesWork] for some repository.
+func (g Grant) CarriesAnyWork(d ledger.Device) bool { return g.Mutual() && len(g.liveOf(d)) > 0 }
+
+// SharesWork reports whether live work in a repository crosses in either direction.
+func (g Grant) SharesWork(repository uint64) bool {
+	_, ours := slices.BinarySearch(g.live[0], repository)
+	_, theirs := slices.BinarySearch(g.live[1], repository)
+	return g.Mutual() && (ours || theirs)
+}
+
+func (g Grant) liveOf(d ledger.Device) []uint64 {
+	fleet, known := g.rosters.Of(d)
+	switch {
+	case !known:
+		return nil
+	case fleet.Fleet == g.own:
+		return g.live[0]
+	}
+	return g.live[1]
 }
 
 // Carries reports whether the lane carries what a computer said: one that is or was of either fleet. What a third

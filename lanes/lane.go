@@ -23,6 +23,7 @@ type Bind struct {
 type Switch struct {
 	On           bool
 	Repositories []uint64 // GitHub's numeric ids, ascending; empty while off
+	Live         []uint64 // those of them whose live work that end shares (D-26), ascending
 }
 
 // Lane is the link between this developer's fleet and another one's, as folded from both rosters and the
@@ -141,7 +142,7 @@ func fold(end Roster, said []*ledger.Record) (out Switch, counted []*ledger.Reco
 	for _, r := range counted {
 		on, isOn := r.Content.(*ledger.LaneOn)
 		if isOn && !slices.ContainsFunc(offs, func(off ledger.ID) bool { return !knows[r.ID][off] }) {
-			out = Switch{On: true, Repositories: on.Repos}
+			out = Switch{On: true, Repositories: on.Repos, Live: on.Live}
 		}
 	}
 	return out, counted
@@ -160,11 +161,24 @@ func (r Roster) within(rec *ledger.Record) bool {
 }
 
 // SwitchOn is the statement by which a person here switches the lane on for repositories. It knows every
-// statement of this end that is known here.
+// statement of this end that is known here. Live work goes on being shared in those of them where it was.
 func (l Lane) SwitchOn(repositories []uint64) *ledger.LaneOn {
-	out := &ledger.LaneOn{Repos: slices.Clone(repositories)}
-	slices.Sort(out.Repos)
-	out.Repos = slices.Compact(out.Repos)
+	return l.statement(repositories, l.Ours.Live)
+}
+
+// ShareWork is the statement by which a person here shares live work in exactly these repositories of the lane, which
+// is on (D-26); others of the list are left out.
+func (l Lane) ShareWork(repositories []uint64) *ledger.LaneOn {
+	return l.statement(l.Ours.Repositories, repositories)
+}
+
+func (l Lane) statement(repositories, live []uint64) *ledger.LaneOn {
+	out := &ledger.LaneOn{Repos: distinct(repositories)}
+	for _, id := range distinct(live) {
+		if _, listed := slices.BinarySearch(out.Repos, id); listed {
+			out.Live = append(out.Live, id)
+		}
+	}
 	last := map[ledger.Chain]bool{}
 	for _, r := range slices.Backward(l.statements) {
 		if !last[r.Chain()] && len(out.After) < ledger.AnswersMax {
@@ -174,6 +188,12 @@ func (l Lane) SwitchOn(repositories []uint64) *ledger.LaneOn {
 	}
 	slices.SortFunc(out.After, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
 	return out
+}
+
+func distinct(ids []uint64) []uint64 {
+	out := slices.Clone(ids)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // After is what the logical time of a new record of this end follows: the last of its own. The other end's times

@@ -110,6 +110,13 @@ func (c InviteCode) ID() Invite {
 	return Invite(h[:16])
 }
 
+// Pass is what a relay is shown by who holds the code. The inviter tells the relay the same beforehand; the secret
+// does not follow from it.
+func (c InviteCode) Pass() [16]byte {
+	h := hashed("parley-pass/1\x00", c.Secret[:])
+	return [16]byte(h[:16])
+}
+
 // Nonces are the two sides' contributions to one run of pairing.
 type Nonces struct{ Challenge, Join [16]byte }
 

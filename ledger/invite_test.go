@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -95,6 +97,16 @@ func TestEachWrongCodeIsNamed(t *testing.T) { // case 54
 		if _, err := ParseInviteCode(c.typed); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
+	}
+}
+
+func TestAPassIsTheSameForEverAndTellsNoSecret(t *testing.T) {
+	c := sampleCode()
+	if got := fmt.Sprintf("%x", c.Pass()); got != "44caacc09b8a0fc65adaa812963dedde" {
+		t.Errorf("the pass is %s", got)
+	}
+	if id := c.ID(); bytes.Equal(id[:], c.Secret[:]) || [16]byte(id) == c.Pass() {
+		t.Error("two names of one code are the same")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -39,14 +38,18 @@ const (
 type relayAsk struct {
 	Version int      `json:"v"`
 	May     []string `json:"may"` // device keys, hexadecimal
+	// Pass is of the invitation that is open here, "" for none, and PassMS for how many milliseconds it serves.
+	Pass   string `json:"pass,omitempty"`
+	PassMS int64  `json:"pass_ms,omitempty"`
 }
 
 // relayWord is what a relay answers.
 type relayWord struct {
 	Version int    `json:"v"`
-	Now     int64  `json:"now"`            // its clock, in milliseconds of Unix time
-	Seen    string `json:"seen"`           // where it sees the connection come from
-	Echo    []int  `json:"echo,omitempty"` // UDP ports that answer with the sender's address
+	Now     int64  `json:"now"`              // its clock, in milliseconds of Unix time
+	Seen    string `json:"seen"`             // where it sees the connection come from
+	Echo    []int  `json:"echo,omitempty"`   // UDP ports that answer with the sender's address
+	Passes  bool   `json:"passes,omitempty"` // it lets in who shows the pass of an invitation
 }
 
 // station is a relay and what this computer has there.
@@ -58,6 +61,10 @@ type station struct {
 	word    relayWord
 	skew    time.Duration // the relay's clock against this one's
 	trouble string
+
+	set     bool             // by the configuration: it stays whatever happens
+	by      map[peer.ID]bool // the members that are reached by it, where it was learnt
+	failing time.Time        // since when nothing could be reserved; zero: it could
 }
 
 // RelayStatus is a relay as this computer has it.
@@ -69,59 +76,6 @@ type RelayStatus struct {
 	Trouble   string        // why nothing is reserved
 	Skew      time.Duration // how far its clock is ahead of this one's
 	LatencyMS int64
-}
-
-// learnRelays adds relays that are not known yet, as long as there is room.
-func (m *Mesh) learnRelays(infos ...peer.AddrInfo) {
-	news := false
-	m.mu.Lock()
-	for _, info := range infos {
-		if info.ID == m.host.ID() || m.shut[info.ID] {
-			continue
-		}
-		i := slices.IndexFunc(m.stations, func(s *station) bool { return s.info.ID == info.ID })
-		if i < 0 {
-			if len(m.stations) >= relaysMax {
-				continue
-			}
-			m.stations = append(m.stations, &station{info: info})
-			news = true
-			continue
-		}
-		for _, a := range info.Addrs {
-			if s := m.stations[i]; len(s.info.Addrs) < relaysMax && !slices.ContainsFunc(s.info.Addrs, a.Equal) {
-				s.info.Addrs = append(s.info.Addrs, a)
-				news = true
-			}
-		}
-	}
-	m.allowRelays()
-	m.mu.Unlock()
-	if news {
-		m.reserveNow()
-	}
-}
-
-// allowRelays lets the relays that are known be dialled, and no others. The caller holds the lock.
-func (m *Mesh) allowRelays() {
-	var ids []peer.ID
-	for _, s := range m.stations {
-		ids = append(ids, s.info.ID)
-	}
-	m.gate.setRelays(ids)
-}
-
-// leaveRelays gives up the places at computers that were removed from the fleet: a relay is told who belongs to it,
-// and it is dialled although it is no member.
-func (m *Mesh) leaveRelays(removed []peer.ID, members map[peer.ID]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range removed {
-		m.shut[p] = true
-	}
-	maps.DeleteFunc(m.shut, func(p peer.ID, _ bool) bool { return members[p] })
-	m.stations = slices.DeleteFunc(m.stations, func(s *station) bool { return m.shut[s.info.ID] })
-	m.allowRelays()
 }
 
 // retellRelays lets every relay hear anew who belongs to the fleet.
@@ -147,6 +101,7 @@ func (m *Mesh) keepReserving() {
 	defer tick.Stop()
 	for {
 		m.mu.Lock()
+		m.unlearn()
 		for _, s := range m.stations {
 			here := m.host.Network().Connectedness(s.info.ID) == network.Connected
 			if !here && !s.until.IsZero() {
@@ -179,8 +134,12 @@ func (m *Mesh) reserveAt(s *station) {
 	s.busy, s.until, s.trouble = false, until, ""
 	if err != nil {
 		s.trouble = err.Error()
+		if s.failing.IsZero() {
+			s.failing = time.Now()
+		}
 	} else {
-		s.word, s.skew = word, skew
+		s.word, s.skew, s.failing = word, skew, time.Time{}
+		delete(m.dropped, s.info.ID)
 	}
 	m.mu.Unlock()
 	if err == nil {
@@ -240,6 +199,7 @@ func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err er
 		return word, err
 	}
 	ask := relayAsk{Version: 1}
+	ask.Pass, ask.PassMS = m.pass()
 	for _, p := range m.gate.members() {
 		if d, ok := deviceOf(p); ok && len(ask.May) < relayGuests {
 			ask.May = append(ask.May, d.String())
@@ -272,9 +232,12 @@ func tradeJSON[A, B any](s network.Stream, say A, hear *B) error {
 	return hearJSON(s, hear)
 }
 
-func hearJSON[B any](s io.Reader, hear *B) error {
-	text, err := io.ReadAll(io.LimitReader(s, relayWordMax+1))
-	if err == nil && len(text) > relayWordMax {
+func hearJSON[B any](s io.Reader, hear *B) error { return hearMost(s, relayWordMax, hear) }
+
+// hearMost is hearJSON for an object of so many bytes at most.
+func hearMost[B any](s io.Reader, most int64, hear *B) error {
+	text, err := io.ReadAll(io.LimitReader(s, most+1))
+	if err == nil && int64(len(text)) > most {
 		err = errPeer
 	}
 	if err != nil {
@@ -309,11 +272,33 @@ func (m *Mesh) circuits() []ma.Multiaddr {
 		if time.Until(s.until) <= 0 {
 			continue
 		}
-		tail := ma.StringCast("/p2p/" + s.info.ID.String() + "/p2p-circuit")
-		for _, a := range s.info.Addrs {
-			out = append(out, a.Encapsulate(tail))
+		out = append(out, s.addrs()...)
+	}
+	return out
+}
+
+// addrs are this computer's over a relay.
+func (s *station) addrs() (out []ma.Multiaddr) {
+	tail := ma.StringCast("/p2p/" + s.info.ID.String() + "/p2p-circuit")
+	for _, a := range s.info.Addrs {
+		out = append(out, a.Encapsulate(tail))
+	}
+	return out
+}
+
+// doorways are addresses of this computer over relays that let in who shows a pass, the one first by which most
+// networks can be passed.
+func (m *Mesh) doorways() []ma.Multiaddr {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []ma.Multiaddr
+	for _, s := range m.stations {
+		if time.Until(s.until) > 0 && s.word.Passes {
+			out = append(out, s.addrs()...)
 		}
 	}
+	rank := func(a ma.Multiaddr) int { return slices.Index([]string{"websocket", "tcp", "quic"}, transportOf(a)) }
+	slices.SortStableFunc(out, func(a, b ma.Multiaddr) int { return rank(a) - rank(b) })
 	return out
 }
 

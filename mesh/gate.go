@@ -27,6 +27,7 @@ type gate struct {
 	hosts   map[peer.ID]int        // strangers whose invitation this computer follows
 	lanes   map[peer.ID]ledger.TID // computers of other developers whose lane is on here, with their fleet
 	open    bool                   // an invitation is open
+	room    int                    // for guests
 	all     bool                   // a joiner knows nobody yet and dials by the key in its code
 	refused *Counters
 
@@ -38,6 +39,7 @@ type gate struct {
 
 func newGate() *gate {
 	return &gate{
+		room:    guestsMax,
 		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, hosts: map[peer.ID]int{},
 		lanes: map[peer.ID]ledger.TID{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
 	}
@@ -99,6 +101,13 @@ func (g *gate) closeToGuests() []peer.ID {
 	came := slices.Sorted(maps.Keys(g.guests))
 	clear(g.guests)
 	return came
+}
+
+// forgetGuest makes room for another.
+func (g *gate) forgetGuest(p peer.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.guests, p)
 }
 
 // promoted returns the guests who are members by now; they count as guests no more.
@@ -219,7 +228,7 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
-	if dir == network.DirInbound && g.open && (len(g.guests) < guestsMax || g.guests[p]) {
+	if dir == network.DirInbound && g.open && (len(g.guests) < g.room || g.guests[p]) {
 		g.guests[p] = true
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,13 +90,14 @@ func (m *Mesh) open(i *Invitation, kind byte) (*Invitation, error) {
 	if _, err := rand.Read(i.code.Secret[:]); err != nil {
 		return nil, fmt.Errorf("invite: %w", err)
 	}
-	i.code.Addrs = hints(m.host.Addrs())
+	i.code.Addrs = hints(m.host.Addrs(), m.doorways())
 	i.ctx, i.cancel = context.WithTimeout(m.ctx, cmp.Or(i.o.TTL, inviteTTL))
 	m.mu.Lock()
 	before := m.invite
-	m.invite = i
+	m.invite, m.shown = i, i
 	m.gate.admitGuests()
 	m.mu.Unlock()
+	m.retellRelays()
 	if before != nil {
 		before.Cancel()
 	}
@@ -114,16 +116,31 @@ func (m *Mesh) open(i *Invitation, kind byte) (*Invitation, error) {
 	return i, nil
 }
 
-// hints are the three addresses that most likely reach this computer: those of the network before those
-// of this machine alone.
-func hints(addrs []ma.Multiaddr) [][]byte {
-	sorted := slices.Clone(addrs)
+// hints are the three addresses that most likely reach this computer: those of the network before those of this
+// machine alone, and one over a relay that lets in who shows the code's pass.
+func hints(addrs, doorways []ma.Multiaddr) [][]byte {
+	sorted := slices.DeleteFunc(slices.Clone(addrs), circuit)
 	slices.SortStableFunc(sorted, func(a, b ma.Multiaddr) int { return near(a) - near(b) })
+	over := doorways[:min(1, len(doorways))]
 	var out [][]byte
-	for _, a := range sorted[:min(3, len(sorted))] {
+	for _, a := range append(sorted[:min(3-len(over), len(sorted))], over...) {
 		out = append(out, a.Bytes())
 	}
 	return out
+}
+
+// pass is what relays are told of the invitation that is open, and for how many milliseconds it serves: up to the
+// person's yes to who comes last.
+func (m *Mesh) pass() (pass string, ms int64) {
+	m.mu.Lock()
+	i := m.shown
+	m.mu.Unlock()
+	if i == nil {
+		return "", 0
+	}
+	p := i.code.Pass()
+	end, _ := i.ctx.Deadline()
+	return hex.EncodeToString(p[:]), (time.Until(end) + personMax).Milliseconds()
 }
 
 func near(a ma.Multiaddr) int {
@@ -175,7 +192,14 @@ func (i *Invitation) close() {
 	i.talks.Wait()
 	i.m.mu.Lock()
 	i.m.farewells--
+	shown := i.m.shown == i
+	if shown {
+		i.m.shown = nil
+	}
 	i.m.mu.Unlock()
+	if shown {
+		i.m.retellRelays()
+	}
 	if mine {
 		i.m.promote()
 		i.m.linger(i)

@@ -58,9 +58,9 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 	g.all = true
 	over := o.HostOptions
 	if over == nil {
-		over = func() []libp2p.Option { return Reach{}.options(new(hands)) }
+		over = func() []libp2p.Option { return transports() }
 	}
-	h, err := newHost(o.Identity, o.Listen, g, append([]libp2p.Option{libp2p.UserAgent(agentPrefix), libp2p.DisableRelay()}, over()...)...)
+	h, err := newHost(o.Identity, o.Listen, g, append([]libp2p.Option{libp2p.UserAgent(agentPrefix), libp2p.EnableRelay()}, over()...)...)
 	if err != nil {
 		return Joined{}, err
 	}
@@ -69,13 +69,12 @@ func Join(ctx context.Context, o JoinOptions) (Joined, error) {
 }
 
 func ask(ctx context.Context, h host.Host, inviter peer.ID, code ledger.InviteCode, o JoinOptions) (Joined, error) {
-	addrs, err := addrsOf(code)
+	k := knocker{h: h, code: code, inviter: inviter, visit: func(peer.ID) func() { return func() {} }}
+	leave, err := k.connect(ctx)
 	if err != nil {
 		return Joined{}, err
 	}
-	if err := h.Connect(ctx, peer.AddrInfo{ID: inviter, Addrs: addrs}); err != nil {
-		return Joined{}, fmt.Errorf("%w: %v", ErrUnreachable, err)
-	}
+	defer leave()
 	s, err := h.NewStream(ctx, inviter, pairProtocol)
 	if err != nil {
 		return Joined{}, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled): %v", ErrUnreachable, err)

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -40,12 +41,12 @@ func (l *lane) now() lanes.Grant {
 	return l.grant
 }
 
-// fresh counts a record that the other developer newly wrote; false refuses it. What is refused is not lost: a
+// fresh counts a record that the other developer newly wrote, or says what refuses it. What is refused is not lost: a
 // catch-up brings it.
-func (l *lane) fresh(now time.Time) bool {
+func (l *lane) fresh(f ledger.Family, now time.Time) lanes.Excess {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rate.Take(lanes.Arrival{Fresh: true}, now) == lanes.Within
+	return l.rate.Take(lanes.Arrival{Fresh: true, Work: f == ledger.Work}, now)
 }
 
 // laneTopic is the gossip topic of a lane, by the lane's ledger.
@@ -78,6 +79,7 @@ func (m *Mesh) SetLanes(grants []lanes.Grant) error {
 	}
 	m.mu.Lock()
 	inviting := m.invite != nil || m.farewells > 0
+	clear(m.spurns)
 	m.mu.Unlock()
 	if !inviting {
 		m.promote()
@@ -168,11 +170,18 @@ func (m *Mesh) Send(g lanes.Grant, r *ledger.Record) error {
 		return fmt.Errorf("send to %s: %w", g.Peer().Short(), ErrNotGranted)
 	}
 	g = l.now()
-	f, ok := m.c.Book.Through(g).Family(r.Ledger)
-	if !ok || f == ledger.Roster || !g.Carries(r.Device) {
+	view := m.c.Book.Through(g)
+	f, ok := view.Family(r.Ledger)
+	if !ok || f == ledger.Roster || !g.Carries(r.Device) || f == ledger.Work && !shows(view, r) {
 		return fmt.Errorf("send to %s: %w", g.Peer().Short(), ErrNotGranted)
 	}
 	return l.topic.Publish(m.ctx, r.Wire)
+}
+
+// shows reports whether a record may pass: of live work the ledger alone does not say it.
+func shows(view Book, r *ledger.Record) bool {
+	wires, err := view.From(r.Ledger, r.Chain(), r.Seq, 1)
+	return err == nil && slices.ContainsFunc(wires, func(w []byte) bool { return bytes.Equal(w, r.Wire) })
 }
 
 // CatchUpLane compares with every connected computer of another developer: after something that gossip does not
@@ -196,15 +205,19 @@ func (m *Mesh) validateLane(fleet ledger.TID, l *lane, from peer.ID, msg *pubsub
 		return m.reject(RefusedMalformed, from)
 	}
 	g, f := l.now(), r.Family()
-	if f != ledger.Lane && f != ledger.Conversation || (f == ledger.Lane) != (r.Ledger == g.Ledger()) {
+	if f != ledger.Lane && f != ledger.Conversation && f != ledger.Work || (f == ledger.Lane) != (r.Ledger == g.Ledger()) {
 		return m.reject(RefusedFamily, from)
 	}
-	if f == ledger.Conversation && !g.Mutual() {
+	if f != ledger.Lane && !g.Mutual() {
 		return m.reject(RefusedLane, from)
 	}
 	if !g.Carries(r.Device) {
 		m.refused.countBy(RefusedUnknown, from)
 		return pubsub.ValidationIgnore // its roster may be on its way
+	}
+	if f == ledger.Work && !g.CarriesAnyWork(r.Device) {
+		m.refused.countBy(RefusedLane, from)
+		return pubsub.ValidationIgnore // their switch may be on its way
 	}
 	if r.Verify(f) != nil {
 		return m.reject(RefusedSignature, from)
@@ -212,10 +225,12 @@ func (m *Mesh) validateLane(fleet ledger.TID, l *lane, from peer.ID, msg *pubsub
 	if from != m.host.ID() && m.holds(r) {
 		return pubsub.ValidationIgnore
 	}
-	if g.To(r.Device) && !l.fresh(m.c.Wall()) {
-		m.refused.countBy(RefusedRate, from)
-		m.tell(Event{Kind: LaneExcess, Device: r.Device, Lane: fleet, Excess: lanes.TooFast})
-		return pubsub.ValidationIgnore
+	if g.To(r.Device) {
+		if excess := l.fresh(f, m.c.Wall()); excess != lanes.Within {
+			m.refused.countBy(RefusedRate, from)
+			m.tell(Event{Kind: LaneExcess, Device: r.Device, Lane: fleet, Excess: excess})
+			return pubsub.ValidationIgnore
+		}
 	}
 	msg.ValidatorData = r
 	return pubsub.ValidationAccept

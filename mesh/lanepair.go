@@ -70,10 +70,11 @@ func (m *Mesh) AcceptLane(ctx context.Context, text string, o LaneOptions) (Lane
 	defer context.AfterFunc(m.ctx, cancel)()
 	defer m.leave(inviter)
 	defer m.gate.visit(inviter)()
-	s, err := m.callOn(ctx, inviter, code)
+	s, leave, err := m.callOn(ctx, inviter, code)
 	if err != nil {
 		return LanePaired{}, err
 	}
+	defer leave()
 	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
 	defer stop()
 	p := pairing{s: s, r: bufio.NewReader(s)}
@@ -90,24 +91,28 @@ func (m *Mesh) AcceptLane(ctx context.Context, text string, o LaneOptions) (Lane
 
 // leave ends the connection with a stranger, unless it belongs here by now.
 func (m *Mesh) leave(p peer.ID) {
-	if !m.gate.member(p) && !m.gate.guest(p) {
+	if !m.gate.member(p) && !m.gate.guest(p) && !m.gate.relay(p) {
 		_ = m.host.Network().ClosePeer(p) // it may have gone
 	}
 }
 
-func (m *Mesh) callOn(ctx context.Context, inviter peer.ID, code ledger.InviteCode) (network.Stream, error) {
-	addrs, err := addrsOf(code)
-	if err != nil {
-		return nil, err
+// callOn opens a stream to the computer that a code names; leave ends what was needed for it.
+func (m *Mesh) callOn(ctx context.Context, inviter peer.ID, code ledger.InviteCode) (s network.Stream, leave func(), err error) {
+	k := knocker{h: m.host, code: code, inviter: inviter, visit: func(relay peer.ID) func() {
+		done := m.gate.visit(relay)
+		return func() {
+			done()
+			m.leave(relay)
+		}
+	}}
+	if leave, err = k.connect(ctx); err != nil {
+		return nil, nil, err
 	}
-	if err := m.host.Connect(ctx, peer.AddrInfo{ID: inviter, Addrs: addrs}); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrUnreachable, err)
+	if s, err = m.host.NewStream(reachable(ctx), inviter, pairProtocol); err != nil {
+		leave()
+		return nil, nil, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled): %v", ErrUnreachable, err)
 	}
-	s, err := m.host.NewStream(reachable(ctx), inviter, pairProtocol)
-	if err != nil {
-		return nil, fmt.Errorf("%w: no invitation is open there (used, expired or cancelled): %v", ErrUnreachable, err)
-	}
-	return s, nil
+	return s, leave, nil
 }
 
 func (m *Mesh) acceptOn(ctx context.Context, p *pairing, code ledger.InviteCode, o LaneOptions) (LanePaired, error) {

@@ -19,7 +19,13 @@ const (
 // rates are the buckets of those who write. Their number is bounded by that of the members.
 type rates struct {
 	mu      sync.Mutex
-	buckets map[peer.ID]*bucket
+	buckets map[writer]*bucket
+}
+
+// writer has one bucket for live work and one for everything else, so that neither crowds the other out (D-5).
+type writer struct {
+	peer.ID
+	work bool
 }
 
 // bucket fills with time, up to rateBurst.
@@ -29,11 +35,11 @@ type bucket struct {
 }
 
 // take takes one from a bucket and reports whether it was there.
-func (r *rates) take(who peer.ID, perMinute int, now time.Time) bool {
+func (r *rates) take(who writer, perMinute int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.buckets == nil {
-		r.buckets = map[peer.ID]*bucket{}
+		r.buckets = map[writer]*bucket{}
 	}
 	b := r.buckets[who]
 	if b == nil {
@@ -55,7 +61,7 @@ func (r *rates) keep(member func(peer.ID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for who := range r.buckets {
-		if !member(who) {
+		if !member(who.ID) {
 			delete(r.buckets, who)
 		}
 	}
@@ -67,9 +73,9 @@ func (m *Mesh) inRate(from peer.ID, r *ledger.Record) bool {
 	if m.c.GossipRate < 0 || from == m.host.ID() {
 		return true
 	}
-	who := from
+	who := writer{from, r.Family() == ledger.Work}
 	if author, err := peerOf(r.Device); err == nil && m.gate.member(author) {
-		who = author
+		who.ID = author
 	}
 	perMinute := m.c.GossipRate
 	if perMinute == 0 {

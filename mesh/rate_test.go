@@ -14,7 +14,7 @@ func TestABucketFillsWithTimeAndNotBeyondItsRim(t *testing.T) { // D-5
 	var r rates
 	now := time.Unix(1764500000, 0)
 	drain := func() (n int) {
-		for r.take("a", rateMinute, now) {
+		for r.take(writer{ID: "a"}, rateMinute, now) {
 			n++
 		}
 		return n
@@ -30,7 +30,7 @@ func TestABucketFillsWithTimeAndNotBeyondItsRim(t *testing.T) { // D-5
 	if n := drain(); n != rateBurst {
 		t.Errorf("%d after a day", n)
 	}
-	if !r.take("b", rateMinute, now) {
+	if !r.take(writer{ID: "b"}, rateMinute, now) {
 		t.Error("one's flood silences another")
 	}
 }

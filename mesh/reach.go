@@ -47,14 +47,19 @@ type hands struct {
 	router basichost.NATManager
 }
 
-// options are libp2p's for this reach. Only the transports that a mesh needs are there: QUIC first, TCP where
-// UDP is blocked, WebSocket where only the web's ports and words pass. The security of TLS is not used there:
-// noise inside of it proves the keys, so any certificate will do.
-func (r Reach) options(h *hands) []libp2p.Option {
-	out := []libp2p.Option{
+// transports are the only ones that a mesh needs: QUIC first, TCP where UDP is blocked, WebSocket where only the web's
+// ports and words pass. The security of TLS is not used there: noise inside of it proves the keys, so any certificate
+// will do.
+func transports() []libp2p.Option {
+	return []libp2p.Option{
 		libp2p.Transport(libp2pquic.NewTransport), libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.Transport(websocket.New, websocket.WithTLSClientConfig(&tls.Config{InsecureSkipVerify: true})),
 	}
+}
+
+// options are libp2p's for this reach.
+func (r Reach) options(h *hands) []libp2p.Option {
+	out := transports()
 	if r.PortMap {
 		out = append(out, libp2p.NATManager(func(n network.Network) basichost.NATManager {
 			h.router = basichost.NewNATManager(n)

@@ -34,6 +34,8 @@ const (
 	RefusedSlow                     // an exchange that stood still for too long
 	RefusedLane                     // something of another developer that their lane does not grant
 	RefusedResources                // a connection, stream or memory beyond the limits
+	RefusedPeriod                   // live work of a week that is over or has not begun
+	RefusedWork                     // live work beyond what one computer may bring
 	refusals
 )
 
@@ -41,7 +43,7 @@ var refusalWords = [refusals]string{
 	RefusedStranger: "stranger", RefusedMalformed: "malformed", RefusedSignature: "signature", RefusedFamily: "family",
 	RefusedUnknown: "unknown-author", RefusedRate: "rate", RefusedBusy: "busy", RefusedProtocol: "protocol",
 	RefusedForgotten: "forgotten", RefusedReplay: "replayed", RefusedFlood: "flood", RefusedGrafts: "grafts",
-	RefusedSlow: "slow", RefusedLane: "lane", RefusedResources: "resources",
+	RefusedSlow: "slow", RefusedLane: "lane", RefusedResources: "resources", RefusedPeriod: "period", RefusedWork: "live-work",
 }
 
 // String is the word under which it is counted in the status and the metrics.

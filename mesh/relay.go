@@ -61,6 +61,7 @@ type Relay struct {
 	mu     sync.Mutex
 	named  map[peer.ID][]peer.ID // by whom
 	circle map[peer.ID][]peer.ID // who stands for each that may come
+	doors  map[peer.ID]*door     // by who invited
 }
 
 // RelayView is how a relay is doing.
@@ -76,7 +77,8 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 	if len(c.For) == 0 {
 		return nil, errors.New("relay: want at least one computer to stand for")
 	}
-	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}}
+	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}, doors: map[peer.ID]*door{}}
+	r.gate.room = passGuests
 	r.gate.refused = &r.refused
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, d := range c.For {
@@ -130,20 +132,43 @@ func (r *Relay) open(c RelayConfig) error {
 	if r.host, err = newHost(c.Identity, c.Listen, r.gate, options...); err != nil {
 		return err
 	}
-	if r.service, err = relayService(r.host, circle{r}); err != nil {
+	if r.service, err = relayService(metered{r.host, r}, circle{r}); err != nil {
 		return errors.Join(err, r.host.Close())
 	}
 	r.host.SetStreamHandler(relayProtocol, r.answer)
+	r.host.SetStreamHandler(passProtocol, r.answerPass)
 	r.host.Network().Notify(&network.NotifyBundle{
-		ConnectedF: func(_ network.Network, conn network.Conn) { r.gate.connected(conn.RemotePeer(), true) },
-		DisconnectedF: func(n network.Network, conn network.Conn) {
-			r.gate.connected(conn.RemotePeer(), n.Connectedness(conn.RemotePeer()) == network.Connected)
-		},
+		ConnectedF:    func(_ network.Network, conn network.Conn) { r.connected(conn) },
+		DisconnectedF: func(n network.Network, conn network.Conn) { r.disconnected(n, conn.RemotePeer()) },
 	})
 	if c.HostOptions == nil {
 		r.startEcho()
 	}
 	return nil
+}
+
+// run begins a goroutine that Close waits for, unless the relay ends already.
+func (r *Relay) run(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() == nil {
+		r.work.Go(f)
+	}
+}
+
+func (r *Relay) connected(conn network.Conn) {
+	r.gate.connected(conn.RemotePeer(), true)
+	if !r.gate.member(conn.RemotePeer()) {
+		r.run(func() { r.attend(conn) })
+	}
+}
+
+func (r *Relay) disconnected(n network.Network, p peer.ID) {
+	here := n.Connectedness(p) == network.Connected
+	r.gate.connected(p, here)
+	if !here {
+		r.forget(p)
+	}
 }
 
 // Close ends every connection.
@@ -181,6 +206,7 @@ func (r *Relay) regroup() {
 	r.mu.Unlock()
 	removed, _ := r.gate.set(may)
 	for _, p := range removed {
+		r.shutDoor(p, nil)
 		if r.host != nil {
 			_ = r.host.Network().ClosePeer(p) // it is refused from now on anyway
 		}
@@ -203,7 +229,8 @@ func (r *Relay) answer(s network.Stream) {
 			return err
 		}
 		r.name(p, ask.May)
-		word := relayWord{Version: 1, Now: time.Now().UnixMilli(), Seen: remoteOf(s.Conn()).String()}
+		r.tellDoor(p, ask)
+		word := relayWord{Version: 1, Passes: true, Now: time.Now().UnixMilli(), Seen: remoteOf(s.Conn()).String()}
 		for _, c := range r.echo {
 			word.Echo = append(word.Echo, c.LocalAddr().(*net.UDPAddr).Port)
 		}
@@ -247,6 +274,9 @@ func (c circle) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return c.r.gate.m
 
 // AllowConnect reports whether one peer may reach another.
 func (c circle) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
+	if !c.r.gate.member(from) {
+		return c.r.mayCall(from, to)
+	}
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	return slices.ContainsFunc(c.r.circle[from], func(p peer.ID) bool { return slices.Contains(c.r.circle[to], p) })

@@ -45,8 +45,10 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 	for _, r := range records {
 		_, heardOf := known.Of(r.Device)
 		switch {
-		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf:
+		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf, f == ledger.Work && heardOf:
 			kept = append(kept, r)
+		case f == ledger.Work: // catch-up brings it again once the roster is here
+			b.n.mesh.Ask(b.n.fleet)
 		case f == ledger.Lane && heardOf:
 			if _, ok := b.n.lanes.ledger(r.Ledger); ok {
 				kept = append(kept, r)
@@ -88,7 +90,18 @@ func (n *Node) heardOf(d ledger.Device) bool {
 
 // keep stores records whose authors are known, and lets the loop hear of them. Once a roster has grown, it keeps
 // what waited for that, too.
-func (n *Node) keep(kept []*ledger.Record) error {
+func (n *Node) keep(records []*ledger.Record) error {
+	var kept, work []*ledger.Record
+	for _, r := range records {
+		if n.isWork(r) {
+			work = append(work, r)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	if err := n.keepWork(work); err != nil {
+		return err
+	}
 	for len(kept) > 0 {
 		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
 		if err != nil {
@@ -132,7 +145,8 @@ func (n *Node) refoldRoster() {
 	}
 }
 
-// Visible lists every ledger: a peer is a computer of the fleet, and those see all.
+// Visible lists every ledger: a peer is a computer of the fleet, and those see all. Live work whose week is over is
+// on its way out, and no more compared.
 func (b book) Visible(ledger.Device) []ledger.Listing {
 	entries, err := b.n.store.Ledgers()
 	if err != nil {
@@ -140,7 +154,9 @@ func (b book) Visible(ledger.Device) []ledger.Listing {
 	}
 	out := make([]ledger.Listing, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, e.Listing)
+		if e.Family != ledger.Work || b.n.seenWork(e.Listing.Ledger) {
+			out = append(out, e.Listing)
+		}
 	}
 	for _, l := range b.n.lanes.get() {
 		out = append(out, ledger.Listing{Ledger: l.Peer, Digest: lanes.SetDigest(b.n.loose(l.Peer))})

@@ -22,6 +22,8 @@ import (
 type call interface {
 	// on carries it out on the loop. done is called once the effects are performed, with the error of that.
 	on(n *Node) (effects []core.Effect, done func(error))
+	// changes is false for what only looks: whoever looks again at every change would never rest.
+	changes() bool
 }
 
 // errStopping tells an asker that the node ends.
@@ -68,6 +70,8 @@ func (s show[T]) on(n *Node) ([]core.Effect, func(error)) {
 	s.to <- shown[T]{v, err}
 	return nil, func(error) {}
 }
+
+func (s show[T]) changes() bool { return false }
 
 func view[T any](n *Node, make_ func(viewer) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -153,7 +157,8 @@ func (r reader) Why(subject string) (api.Why, error) {
 
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
-	return view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	cards, err := view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
+	return append(cards, r.n.live.cards()...), err
 }
 
 // Log lists what happened.
@@ -183,6 +188,8 @@ func (d deed) on(n *Node) ([]core.Effect, func(error)) {
 		d.to <- shown[api.Outcome]{out, errors.Join(err, translate(failed))}
 	}
 }
+
+func (d deed) changes() bool { return true }
 
 // change is ask for what a person or a program wants changed. While the disk is almost full nothing can be kept, so
 // nothing is promised.

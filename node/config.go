@@ -38,9 +38,13 @@ type Config struct {
 	GitHub GitHubConfig `toml:"github"`
 	// Desk is the agent that handles the conversations on this computer.
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
+	// MCP serves agents' tools over HTTP, on this computer alone.
+	MCP MCPConfig `toml:"mcp,omitempty"`
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
+	// Page is the web page that parley open opens.
+	Page PageConfig `toml:"page" comment:"The page of parley open."`
 	// Timers are accepted in a demo's home only.
 	Timers Timers `toml:"timers,omitempty"`
 	// Agents are coding agents that parley does not know, by name.
@@ -251,6 +255,9 @@ func (c Config) Validate() error {
 	if d := c.Desk; len(d.Argv) > 0 && d.Argv[0] == "" || d.Timeout.Duration > turnMax {
 		return bad("desk", "want a command, and a timeout of at most %s", turnMax.String())
 	}
+	if c.Page.Port < 0 || c.Page.Port > 65535 {
+		return bad("page.port", "want 0 to 65535")
+	}
 	for _, e := range c.Desk.Env {
 		if key, _, ok := strings.Cut(e, "="); !ok || key == "" {
 			return bad("desk.env", "%q: want KEY=VALUE", e)
@@ -263,6 +270,9 @@ func (c Config) Validate() error {
 		return err
 	}
 	if err := c.GitHub.validate(bad); err != nil {
+		return err
+	}
+	if err := c.MCP.validate(bad); err != nil {
 		return err
 	}
 	return c.validateRepositories(bad)

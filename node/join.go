@@ -86,7 +86,7 @@ var joinFaults = []struct {
 	{mesh.ErrSpentCode, "run parley invite on the other computer for another code; if it was not you, see parley status there"},
 	{mesh.ErrExpired, "run parley invite on the other computer for another code"},
 	{mesh.ErrRefused, "run parley invite on the other computer for another code, and say yes there"},
-	{mesh.ErrUnreachable, "run parley up there, on the same network, while the invitation waits"},
+	{mesh.ErrUnreachable, "run parley up there, on the same network or with a relay, while the invitation waits"},
 }
 
 // joinFault is one line about why this computer did not join. How each address could not be dialled is left

@@ -16,6 +16,7 @@ import (
 // setLanes folds the lanes anew and lets the mesh do what they grant from now on, and nothing else.
 func (n *Node) setLanes() {
 	n.refoldLanes()
+	n.live.setPeople()
 	if err := n.mesh.SetLanes(n.lanes.grants()); err != nil {
 		n.log.add(core.Note{Level: "warn", Kind: "lane", Who: n.cfg.Name, Text: "a lane could not be opened: " + err.Error()})
 	}

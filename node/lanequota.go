@@ -71,7 +71,7 @@ func (n *Node) withinQuota(g lanes.Grant, records []*ledger.Record) []*ledger.Re
 		}
 		_, held := n.store.Family(r.Ledger)
 		opens := r.Kind == ledger.KindOpen && !held && !opened[r.Ledger]
-		if excess := q.Take(lanes.Arrival{Bytes: len(r.Wire), Opens: opens}, n.wall()); excess != lanes.Within {
+		if excess := q.Take(lanes.Arrival{Bytes: len(r.Wire), Opens: opens, Work: n.isWork(r)}, n.wall()); excess != lanes.Within {
 			over[r.Ledger] = true
 			n.mark(g.Peer())
 			n.excess(g.Peer(), excess)
@@ -93,6 +93,12 @@ func (n *Node) countQuota(g lanes.Grant) *lanes.Quota {
 	view := laneView{book{n}, g}
 	for _, e := range entries {
 		tid := e.Listing.Ledger
+		if e.Family == ledger.Work {
+			for _, d := range g.Computers() {
+				q.Work += n.workBook.has(tid, d).bytes
+			}
+			continue
+		}
 		if !view.passes(tid) {
 			continue
 		}

@@ -79,7 +79,25 @@ func (v laneView) passes(tid ledger.TID) bool {
 		return true
 	}
 	f, ok := v.n.store.Family(tid)
+	if ok && f == ledger.Work {
+		return v.passesWork(tid)
+	}
 	return ok && f == ledger.Conversation && v.g.Mutual() && v.g.MaySee(v.n.opens.of(v.n, tid))
+}
+
+// passesWork reports whether live work that is held may pass in one direction at least.
+func (v laneView) passesWork(tid ledger.TID) bool {
+	scope, ok := v.n.workBook.scope(tid)
+	return ok && scope.Host == v.n.cfg.GitHub.Host && v.g.SharesWork(scope.Repo) && v.n.seenWork(tid)
+}
+
+// carries reports whether a ledger that passes does so with what one computer wrote. Of live work it is that of the
+// end that shares it, and never a third developer's (D-26).
+func (v laneView) carries(tid ledger.TID, d ledger.Device) bool {
+	if scope, work := v.n.workBook.scope(tid); work {
+		return v.g.CarriesWork(d, scope.Repo)
+	}
+	return v.g.Carries(d)
 }
 
 // Visible lists what may pass, each ledger by what of it may.
@@ -114,7 +132,7 @@ func (v laneView) Heads(tid ledger.TID) ([]ledger.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	heads = slices.DeleteFunc(slices.Clone(heads), func(h ledger.Head) bool { return !v.g.Carries(h.Device) })
+	heads = slices.DeleteFunc(slices.Clone(heads), func(h ledger.Head) bool { return !v.carries(tid, h.Device) })
 	opens := v.n.opens.of(v.n, tid)
 	rank := func(h ledger.Head) int {
 		if slices.ContainsFunc(opens, func(r *ledger.Record) bool { return r.Chain() == h.Chain }) {
@@ -132,12 +150,12 @@ func (v laneView) Contended(tid ledger.TID) ([]ledger.Chain, error) {
 		return nil, nil
 	}
 	chains, err := v.n.store.Contended(tid)
-	return slices.DeleteFunc(slices.Clone(chains), func(c ledger.Chain) bool { return !v.g.Carries(c.Device) }), err
+	return slices.DeleteFunc(slices.Clone(chains), func(c ledger.Chain) bool { return !v.carries(tid, c.Device) }), err
 }
 
 // From is the next records of a chain that may pass.
 func (v laneView) From(tid ledger.TID, c ledger.Chain, next uint64, most int) ([][]byte, error) {
-	if !v.passes(tid) || !v.g.Carries(c.Device) {
+	if !v.passes(tid) || !v.carries(tid, c.Device) {
 		return nil, nil
 	}
 	return v.n.store.From(tid, c, next, most)
@@ -153,7 +171,7 @@ func (v laneView) Family(tid ledger.TID) (ledger.Family, bool) {
 	case tid == v.g.Ledger():
 		return ledger.Lane, true
 	case v.passes(tid):
-		return ledger.Conversation, true
+		return v.n.store.Family(tid)
 	}
 	return ledger.FamilyUnknown, false
 }
@@ -177,12 +195,30 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 			continue
 		case f == ledger.Lane && r.Ledger == v.g.Ledger():
 		case f == ledger.Conversation && v.g.Mutual() && v.admits(r.Ledger, records):
+		case f == ledger.Work && v.admitsWork(r, records):
 		default:
 			continue
 		}
 		kept = append(kept, r)
 	}
 	return v.n.keep(v.n.withinQuota(v.g, kept))
+}
+
+// admitsWork reports whether a record of live work may come in: the end that wrote it shares it. What the ledger is
+// about is known, or comes along.
+func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
+	scope, known := v.n.workBook.scope(r.Ledger)
+	if f, held := v.n.store.Family(r.Ledger); held && f != ledger.Work {
+		return false
+	}
+	if i := slices.IndexFunc(coming, func(o *ledger.Record) bool { return o.Ledger == r.Ledger && o.Seq == 0 }); !known && i >= 0 {
+		scope, known = coming[i].Scope, true
+	}
+	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.Repo)) {
+		v.n.mesh.Count(mesh.RefusedLane, 1)
+		return false
+	}
+	return known
 }
 
 // admits reports whether a conversation may come in: it passes, or does so with what comes.

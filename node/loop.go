@@ -36,7 +36,7 @@ func (n *Node) run(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		var next func() []core.Effect
-		done := func(error) {}
+		done, changes := func(error) {}, true
 		select {
 		case <-ctx.Done():
 			return nil
@@ -49,6 +49,7 @@ func (n *Node) run(ctx context.Context) error {
 		case e := <-n.mesh.Events():
 			next = func() []core.Effect { return n.meshEvent(e) }
 		case c := <-n.calls:
+			changes = c.changes()
 			next = func() (effects []core.Effect) {
 				effects, done = c.on(n)
 				return effects
@@ -70,6 +71,9 @@ func (n *Node) run(ctx context.Context) error {
 			return err
 		}
 		n.tendAccount(ctx)
+		if changes {
+			n.changed.Ring()
+		}
 		timer.Reset(n.sleep())
 	}
 }

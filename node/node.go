@@ -20,7 +20,9 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/github"
+	"github.com/parley-mesh/parley/node/internal/passkey"
 	"github.com/parley-mesh/parley/node/internal/presence"
+	"github.com/parley-mesh/parley/node/page"
 )
 
 // inputsMax bounds what waits for the loop. Whoever sends when it is full waits; the loop itself never
@@ -51,11 +53,15 @@ type Node struct {
 	slog      *slog.Logger
 	wall      func() time.Time
 	persons   *presence.Verifier
+	passkeys  *passkey.Book
+	changed   api.Bell // rung when something may look otherwise
 	invites   invitations
 	roster    members
 	lanes     laneBook
 	opens     openBook
 	quotas    quotas
+	workBook  workBook
+	live      *live
 	accountAt time.Time // when gh was last asked who is signed in
 	inputs    chan core.Input
 	calls     chan call
@@ -119,7 +125,11 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 	if salvaged := n.store.Salvaged(); salvaged != "" {
 		n.log.add(core.Note{Level: "warn", Kind: "ledger", Text: "the ledger could not be read and was moved to " + salvaged + "; a new one fills from the other computers"})
 	}
-	if n.persons, err = presence.NewVerifier(rc.Home.Dir, presence.VerifierOptions{Demo: rc.Demo, Now: n.wall}); err != nil {
+	if err := n.openPasskeys(); err != nil {
+		return nil, err
+	}
+	verify := presence.VerifierOptions{Demo: rc.Demo, Now: n.wall, Passkey: n.passkeys.Check}
+	if n.persons, err = presence.NewVerifier(rc.Home.Dir, verify); err != nil {
 		return nil, err
 	}
 	return n, n.assemble(ctx, rc)
@@ -145,6 +155,10 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	}
 	n.newCore()
 	if err := n.restore(); err != nil {
+		return err
+	}
+	n.live = newLive(n)
+	if err := n.live.load(); err != nil {
 		return err
 	}
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
@@ -185,6 +199,9 @@ func (n *Node) restore() error {
 	for _, e := range entries {
 		if e.Pruned {
 			n.core.Forget(e.Listing.Ledger)
+			continue
+		}
+		if e.Family == ledger.Work { // no matter of the core's
 			continue
 		}
 		records, err := n.store.Records(e.Listing.Ledger)
@@ -277,6 +294,8 @@ type RunConfig struct {
 	// Trying, if set, hears of each trial merge before it begins, and may delay it: the simulator counts them
 	// and makes them slow.
 	Trying func(pull uint64)
+
+	doors *page.Doors // who is logged in at the page, over a node that starts over
 }
 
 func (rc RunConfig) listen() (net.Listener, error) {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/worktree"
+	"github.com/parley-mesh/parley/node/page"
 )
 
 // Version is what this program calls itself.
@@ -28,6 +30,7 @@ func Run(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return err
 	}
+	rc.doors = page.NewDoors(rc.Wall)
 	for {
 		if err = once(ctx, rc); !errors.Is(err, errAgain) {
 			return errors.Join(err, lock.Release())
@@ -52,7 +55,17 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return err
 	}
-	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Logged: &n.log.bell, Refused: n.refused}
+	web, err := n.openPage(rc)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Pages: pages{n, web}, Logged: &n.log.bell, Refused: n.refused}
+	tools, err := n.serveTools(ctx, rc.Home)
+	if err != nil {
+		return errors.Join(err, web.Close(), listener.Close())
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() { n.servePage(ctx, web) })
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Serve(ctx, listener)
@@ -62,13 +75,15 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 		n.work.Go(func() { n.notifier().run(ctx, &n.log.bell) })
 	}
 	n.identifyAll(ctx)
+	n.work.Go(func() { n.live.run(ctx) })
 	if rc.Ready != nil {
 		rc.Ready()
 	}
 	err = n.run(ctx)
 	cancel()
 	close(n.stopped)
-	return errors.Join(err, <-served)
+	beside.Wait()
+	return errors.Join(err, tools.close(), <-served)
 }
 
 // refused notes a person's act that had no valid proof.

@@ -140,6 +140,7 @@ func (n *Node) identifyAll(ctx context.Context) {
 			for wait := n.cfg.Timers.every().Retry; ; wait = min(2*wait, 15*time.Minute) {
 				if r, err := n.identify(ctx, w); err == nil {
 					n.send(ctx, r)
+					ring(n.live.fetched)
 					return
 				} else if missing, ok := n.missing(err); ok {
 					n.send(ctx, core.Scanned{Slug: w.slug, Missing: missing})

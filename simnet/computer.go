@@ -52,6 +52,7 @@ type computer struct {
 	skew      time.Duration // of its clock
 
 	checkout
+	live     live
 	restored int  // how often it went back to a backup
 	lostTail bool // it lost records that its disk had not synced
 	rounds   int  // catch-ups with all others since the faults stopped
@@ -111,10 +112,13 @@ func (c *computer) boot() {
 	})
 	var heard []core.Heard
 	for _, b := range c.books {
-		heard = append(heard, b.tell())
+		if b.family != ledger.Work {
+			heard = append(heard, b.tell())
+		}
 	}
 	slices.SortFunc(heard, func(a, b core.Heard) int { return bytes.Compare(a.Ledger[:], b.Ledger[:]) })
 	c.core.Restore(c.values, heard, c.wall())
+	c.reopen()
 	if w.is(oldApproval) {
 		c.stale()
 	}
@@ -265,6 +269,10 @@ func (c *computer) heard(tid ledger.TID) {
 func (c *computer) hear(tid ledger.TID) {
 	b := c.book(tid)
 	if b == nil || !c.running || len(b.records) == 0 {
+		return
+	}
+	if b.family == ledger.Work {
+		c.hearWork(b)
 		return
 	}
 	life := c.life

@@ -39,6 +39,11 @@ var Invariants = []Invariant{
 	{"S18", "what is kept for later is bounded", bounded},
 	{"S19", "a teammate's conflict starts only for who answered with that account alone", teammates},
 	{"S20", "a lane's agents work for their own developer alone", ownAgents},
+	{"E1", "the same live work means the same everywhere", sameWorkSameConflicts},
+	{"E2", "nothing inferred blocks an agent", nothingInferredBlocks},
+	{"E3", "only the newcomer waits", onlyTheNewcomerWaits},
+	{"E4", "no overlap of live work is forgotten", noOverlapForgotten},
+	{"E5", "an overlap has one open conflict", oneOpenConflict},
 	{"L1", "every conversation ends and everybody adopts", everyThreadEnds},
 	{"L2", "without a press nothing is written, and the card waits", nothingWithoutPress},
 	{"L3", "the interim settles without a main computer", interimWithoutMain},
@@ -105,7 +110,7 @@ func (f *Failure) Replay() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "go run ./cmd/parley-sim -seed %d -steps %d -calm %d -computers %d", c.Seed, c.Steps, c.Calm, c.Computers)
 	for _, flag := range []struct{ name, value string }{
-		{"teams", teamsFlag(c.Teams)}, {"ending", string(c.Ending)}, {"mutant", c.Mutant}, {"only", c.Only}, {"without", strings.Join(c.Without, ",")},
+		{"teams", numberFlag(c.Teams)}, {"agents", numberFlag(c.Agents)}, {"ending", string(c.Ending)}, {"mutant", c.Mutant}, {"only", c.Only}, {"without", strings.Join(c.Without, ",")},
 	} {
 		if flag.value != "" {
 			out.WriteString(" -" + flag.name + " " + flag.value)
@@ -114,7 +119,7 @@ func (f *Failure) Replay() string {
 	return out.String() + " -trace"
 }
 
-func teamsFlag(n int) string {
+func numberFlag(n int) string {
 	if n == 0 {
 		return ""
 	}

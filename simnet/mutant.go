@@ -52,6 +52,11 @@ const (
 	lanePick
 	anyTeammate
 	worksForAll
+	lateWork
+	inferredBlocks
+	firstWaits
+	forgotten
+	renamed
 )
 
 // Mutant is a broken rule with a name.
@@ -99,6 +104,11 @@ var Mutants = []Mutant{
 	{"lane-pick", "S3", "a teammate's computer takes what the main computer picks", Never, lanePick, 1},
 	{"any-teammate", "S19", "a developer who did not answer is made responsible", Never, anyTeammate, 2},
 	{"works-for-all", "S20", "a lane's agent builds whoever wrote the pull request", Never, worksForAll, 1},
+	{"late-work", "E1", "the last record of live work is not folded", Never, lateWork, 0},
+	{"inferred-blocks", "E2", "what is inferred blocks", Never, inferredBlocks, 0},
+	{"first-waits", "E3", "who came first waits", Never, firstWaits, 0},
+	{"forgotten", "E4", "a conflict is not listed", Never, forgotten, 0},
+	{"renamed", "E5", "a conflict has two ids", Never, renamed, 0},
 	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption, 0},
 	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress, 0},
 	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim, 0},

@@ -22,6 +22,7 @@ type Step struct {
 	Begun   []begun
 	Turns   []turn
 	Sent    []sent
+	Live    []*computer   // whose live work changed
 	Failed  []core.Effect // what followed from calls that GitHub did not answer
 	BadSeal error
 	Unasked error // work that a person has paused
@@ -81,6 +82,7 @@ type sent struct {
 func (s *Step) begin(n int) {
 	s.N, s.Last, s.BadSeal, s.Unasked = n, false, nil, nil
 	s.Handled, s.Folds, s.Sealed, s.Changes = s.Handled[:0], s.Folds[:0], s.Sealed[:0], s.Changes[:0]
+	s.Live = s.Live[:0]
 	s.Writes, s.Begun, s.Turns, s.Sent, s.Failed = s.Writes[:0], s.Begun[:0], s.Turns[:0], s.Sent[:0], s.Failed[:0]
 }
 

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parley-mesh/parley/conflicts/overlap"
 	"github.com/parley-mesh/parley/conflicts/thread"
+	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/core"
 )
@@ -29,6 +31,7 @@ type Config struct {
 	Seed      uint64
 	Computers int // of the fleet, 2 to 6; the lane-flagged one comes on top
 	Teams     int // other developers joined by lanes that are real, 0 to 2; with 0 the lane is a flag
+	Agents    int // sessions that work at once on each computer of the fleet; 0: none
 	Steps     int
 	Ending    Ending
 	Calm      int      // step at which the faults stop; 0: halfway
@@ -66,6 +69,8 @@ type World struct {
 	step      Step
 	ledgerOf  seen
 	watch     []Invariant
+	workRules *detect.Rules
+	workers   map[ledger.Device]overlap.Person
 	fault     error // something that the simulator cannot do
 }
 
@@ -92,6 +97,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("world: there is no ending %q", c.Ending)
 	case c.Teams < 0 || c.Teams > 2 || c.Teams > 0 && !slices.Contains(TeamEndings, c.Ending):
 		return fmt.Errorf("world: %d other developers, ending %q; want 0 to 2, and no ending or settle", c.Teams, c.Ending)
+	case c.Agents < 0 || c.Agents > 4 || c.Agents > 0 && c.Teams > 0:
+		return fmt.Errorf("world: %d agents a computer, want 0 to 4, and no other developers' lanes", c.Agents)
 	case c.Computers != 0 && (c.Computers < 2 || c.Computers > 6), c.Steps < 0, c.Calm < 0:
 		return fmt.Errorf("world: %d computers, %d steps, calm at %d; want 2 to 6 computers", c.Computers, c.Steps, c.Calm)
 	}
@@ -153,6 +160,7 @@ func (w *World) populate() {
 // begin makes the repository and starts every computer.
 func (w *World) begin() {
 	w.furnish()
+	w.settleIn()
 	for _, c := range w.computers {
 		c.boot()
 	}
@@ -303,6 +311,9 @@ func (w *World) live() {
 	}
 	if oneIn(w.rng.people, 15) {
 		w.person()
+	}
+	if w.cfg.Agents > 0 && !w.calm && oneIn(w.rng.agents, 4) {
+		w.work()
 	}
 	if w.is(usurper) {
 		for _, c := range w.computers {

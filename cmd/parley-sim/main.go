@@ -37,6 +37,7 @@ func run(args []string, out, hints io.Writer) error {
 	flags.IntVar(&cfg.Steps, "steps", 0, "events to live through; 0: 3000")
 	flags.IntVar(&cfg.Computers, "computers", 0, "of the fleet, 2 to 6; 0: the seed chooses")
 	flags.IntVar(&cfg.Teams, "teams", 0, "other developers joined by lanes, 0 to 2; with ending settle or none")
+	flags.IntVar(&cfg.Agents, "agents", 0, "agents that work at once on each computer, 0 to 4")
 	flags.IntVar(&cfg.Calm, "calm", 0, "event at which the faults stop; 0: halfway")
 	flags.StringVar(&cfg.Mutant, "mutant", "", "a rule to break: "+mutants())
 	flags.StringVar(&cfg.Only, "only", "", "the one invariant to check")

@@ -107,9 +107,14 @@ var groups = map[string]string{
 	"kept":      "look at what was taken out of your checkouts",
 	"computers": "your computers",
 	"fleet":     "all your computers together",
+	"passkey":   "the passkeys that press buttons of the page",
 	"op":        "look at what parley did to your files, and take it back",
 	"agents":    "coding agents on this computer",
 	"sync":      "keep the checkouts at their base branches",
+	"intent":    "say what a session does",
+	"claims":    "ask who works on something",
+	"message":   "tell other sessions something",
+	"lane work": "share live work with another developer",
 }
 
 // root is the whole command tree, made from the table of verbs.
@@ -126,22 +131,30 @@ func (a *app) root() *cobra.Command {
 		if v.Step {
 			continue
 		}
-		first, second, below := strings.Cut(v.Name, " ")
-		if !below {
-			parents[first] = a.command(v, first)
-			root.AddCommand(parents[first])
-			continue
+		above, last := root, v.Name
+		if i := strings.LastIndex(v.Name, " "); i >= 0 {
+			above, last = a.below(root, parents, v.Name[:i]), v.Name[i+1:]
 		}
-		if parents[first] == nil {
-			parents[first] = a.group(first, groups[first])
-			root.AddCommand(parents[first])
-		}
-		parents[first].AddCommand(a.command(v, second))
+		parents[v.Name] = a.command(v, last)
+		above.AddCommand(parents[v.Name])
 	}
 	root.AddCommand(extraCommands(a)...)
 	root.AddCommand(exitCodes())
 	root.AddCommand(topics()...)
 	return root
+}
+
+// below is the command under which others stand; it is made where it is no verb itself.
+func (a *app) below(root *cobra.Command, parents map[string]*cobra.Command, name string) *cobra.Command {
+	if parents[name] == nil {
+		above, last := root, name
+		if i := strings.LastIndex(name, " "); i >= 0 {
+			above, last = a.below(root, parents, name[:i]), name[i+1:]
+		}
+		parents[name] = a.group(last, groups[name])
+		above.AddCommand(parents[name])
+	}
+	return parents[name]
 }
 
 // group is a command that does nothing itself.
@@ -168,13 +181,38 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		c.Long = sentence(v.Summary)
 	}
 	a.fill(v, c)
+	if fields := api.Fields(v.Name); v.Reads && len(fields) > 0 {
+		c.Long += "\n\nJSON fields:" + folded(fields)
+	}
 	if v.Reads {
 		a.jsonFlags(c)
 	}
 	if v.Who == api.Person {
-		c.Flags().StringVar(&a.passphraseFile, "passphrase-file", "", "read the passphrase from this file, for scripts")
+		a.passphraseFlag(c)
 	}
 	return c
+}
+
+// folded is a list on lines of about a hundred characters.
+func folded(words []string) string {
+	var b strings.Builder
+	used := 0
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		if used += len(w) + 2; used > 100 {
+			b.WriteString("\n ")
+			used = len(w)
+		}
+		b.WriteString(" ")
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+func (a *app) passphraseFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.passphraseFile, "passphrase-file", "", "read the passphrase from this file, for scripts")
 }
 
 // fill gives a command what it does, and its own flags.
@@ -239,7 +277,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 	case "version":
 		c.RunE = a.version
 	default:
-		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillPause(v, c) && !a.fillAgents(v, c) {
+		if !a.fillLane(v, c) && !a.fillFleet(v, c) && !a.fillAgents(v, c) && !a.fillConflicts(v, c) && !a.fillWork(v, c) && !a.fillPage(v, c) && !a.fillPause(v, c) {
 			panic("parley: the verb " + v.Name + " has no command")
 		}
 	}

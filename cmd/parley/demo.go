@@ -40,7 +40,49 @@ func (a *app) demoCommand() *cobra.Command {
 	f.StringVar(&o.Repo, "repo", "", "a repository of yours, to play with a copy of two of its branches")
 	f.StringVar(&o.Head, "head", "", "with --repo: the branch of the pull request")
 	f.StringVar(&o.Base, "base", "", "with --repo: the branch that it goes into (default: the one checked out)")
+	c.AddCommand(a.demoAgentsCommand())
 	return c
+}
+
+func (a *app) demoAgentsCommand() *cobra.Command {
+	var o demo.AgentOptions
+	c := &cobra.Command{
+		Use:   "agents",
+		Short: "watch six scripted agents run into each other, with real parts",
+		Long: "Starts a GitHub stand-in and three computers of two developers, each a process with its own home. Six agents\n" +
+			"follow a script: they speak the hooks of claude, codex, gemini and opencode to the real parley-hook, and obey\n" +
+			"its answers. Every kind of conflict arises, is told to those whom it concerns, makes the newcomer wait where it\n" +
+			"must, and is over when the overlap goes. At the end the working copies are checked with git.",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			program, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			if err := checkGit(c.Context()); err != nil {
+				return err
+			}
+			if o.Hook == "" {
+				o.Hook = hookBeside(program)
+			}
+			o.Program, o.Out = program, a.out
+			return demo.RunAgents(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Dir, "dir", "", "an empty directory for everything (default: a new one)")
+	f.StringVar(&o.Hook, "hook", "", "the program that hooks start (default: parley-hook beside parley)")
+	f.BoolVar(&o.Keep, "keep", false, "leave everything running at the end")
+	return c
+}
+
+// hookBeside is the program of the hooks, where it lies beside this one.
+func hookBeside(program string) string {
+	name := "parley-hook"
+	if filepath.Ext(program) == ".exe" {
+		name += ".exe"
+	}
+	return filepath.Join(filepath.Dir(program), name)
 }
 
 func (a *app) playDemo(c *cobra.Command, o demo.Options) error {

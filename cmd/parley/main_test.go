@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main})
+	testscript.Main(tidied{m}, map[string]func(){"parley": main})
 }
 
 // toyWork makes passphrases cheap where they protect nothing.

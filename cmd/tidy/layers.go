@@ -57,14 +57,28 @@ var layers = []layer{
 	},
 	{packages: "node/internal/agents", module: deciders, library: []string{"golang.org/x/sys"}},
 	{packages: "node/internal/presence", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/sealed", module: deciders, library: []string{"filippo.io/age", "golang.org/x/crypto/ssh"}},
+	{packages: "node/internal/watch", module: deciders, library: []string{"github.com/fsnotify/fsnotify"}},
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
+	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
 	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
 	{packages: "node/internal/hooks"},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
 	// The shell performs.
-	{packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...)},
+	{
+		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
+		tests: []string{"github.com/pelletier/go-toml"},
+	},
+	{
+		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
+		tests: []string{"github.com/chromedp"},
+	},
+	{
+		packages: "node/api/mcp", module: []string{"node/api"},
+		library: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go"},
+	},
 	{
 		packages: "node",
 		module:   []string{"ledger/...", "detect/...", "lanes", "conflicts/...", "mesh/...", "node/..."},

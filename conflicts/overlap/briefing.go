@@ -181,13 +181,14 @@ func (s *side) expiry() string {
 
 // Message is one message of live work.
 type Message struct {
-	ID   ledger.ID
-	From ledger.ID // zero: a person
-	To   []ledger.ID
-	Text string
-	Re   []ledger.ID
-	Who  Person
-	At   uint64
+	ID    ledger.ID
+	Place Place
+	From  ledger.ID // zero: a person
+	To    []ledger.ID
+	Text  string
+	Re    []ledger.ID
+	Who   Person
+	At    uint64
 }
 
 // Messages lists what sides and people wrote to each other, in order.
@@ -195,7 +196,7 @@ func (f *Fold) Messages() (all []Message) {
 	f.settle()
 	for _, it := range f.words {
 		if m := it.Content.(*ledger.Message); f.honest(it, m.From) {
-			all = append(all, Message{ID: it.ID, From: m.From, To: m.To, Text: m.Text, Re: it.Re, Who: f.people[it.Device], At: it.At})
+			all = append(all, Message{ID: it.ID, Place: it.place, From: m.From, To: m.To, Text: m.Text, Re: it.Re, Who: f.people[it.Device], At: it.At})
 		}
 	}
 	return all
@@ -221,9 +222,7 @@ func (f *Fold) bind() {
 func (d *Decision) say(s *side) string {
 	var lines []string
 	for i := range d.Conflicts {
-		if c := &d.Conflicts[i]; c.Severity >= detect.Warn || d.Verdict == Allow {
-			lines = append(lines, c.Words(s.id))
-		}
+		lines = append(lines, d.Conflicts[i].Words(s.id))
 	}
 	return strings.Join(lines, "\n")
 }

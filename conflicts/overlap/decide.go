@@ -25,14 +25,14 @@ func (v Verdict) String() string { return verdictWords[v] }
 // Decision is the answer to an agent that is about to edit or to run a command.
 type Decision struct {
 	Verdict   Verdict
-	Conflicts []Conflict // what it rests on, loudest first; those that only inform stand here too
+	Conflicts []Conflict // what it rests on, loudest first
 	Words     string     // for the agent, "" for nothing to say
 }
 
 // Decide answers a session that is about to do something to some paths; none for a command of which nobody can say what
 // it writes. It answers from what was settled last (see [Fold.Settle]) and is quick whatever the number of claims. Only
 // the newcomer is blocked, only by what was declared or observed, and only where the paths are those that the conflict
-// is about (C9); a command without paths is warned.
+// is about (C9). What only informs is left to the briefing. A command without paths is told what blocks its edits.
 func (f *Fold) Decide(session ledger.ID, upcoming []detect.Upcoming) Decision {
 	s := f.acting(session)
 	if s == nil {
@@ -45,11 +45,13 @@ func (f *Fold) Decide(session ledger.ID, upcoming []detect.Upcoming) Decision {
 			continue // it is among those that stand
 		}
 		seen[c.ID] = true
-		d.hear(s, c, true)
+		d.hear(s, &c, true)
 	}
 	for _, i := range f.mine[s.id] {
-		if c := f.list[i]; !seen[c.ID] {
-			d.hear(s, c, c.hits(upcoming))
+		c := &f.list[i]
+		blocks := c.Blocking && c.Blocked == s.id
+		if c.Severity >= detect.Warn && !seen[c.ID] && (c.hits(upcoming) || len(upcoming) == 0 && blocks) {
+			d.hear(s, c, len(upcoming) > 0)
 		}
 	}
 	slices.SortStableFunc(d.Conflicts, compareConflicts)
@@ -69,22 +71,17 @@ func (f *Fold) acting(session ledger.ID) *side {
 	return s
 }
 
-// hear takes a conflict into the decision. hit says that it is about what is to be done.
-func (d *Decision) hear(s *side, c Conflict, hit bool) {
-	if !c.Status.Live() || c.MutedFor(s.root) {
+// hear takes a conflict about what is to be done into the decision. edits says that it is known what is.
+func (d *Decision) hear(s *side, c *Conflict, edits bool) {
+	if !c.Status.Live() || c.Severity < detect.Warn || c.MutedFor(s.root) {
 		return
 	}
-	verdict := Allow
-	switch {
-	case c.Blocking && c.Blocked == s.id && hit:
+	verdict := Warn
+	if c.Blocking && c.Blocked == s.id && edits {
 		verdict = Block
-	case c.Severity >= detect.Warn:
-		verdict = Warn
-	case !hit:
-		return
 	}
 	d.Verdict = max(d.Verdict, verdict)
-	d.Conflicts = append(d.Conflicts, c)
+	d.Conflicts = append(d.Conflicts, *c)
 }
 
 func within(some, all []string) bool {
@@ -94,11 +91,8 @@ func within(some, all []string) bool {
 // hits reports whether a conflict is about one of the paths. One that is about no path is about everything that is
 // edited.
 func (c *Conflict) hits(upcoming []detect.Upcoming) bool {
-	if len(upcoming) == 0 {
-		return false
-	}
 	paths := c.paths()
-	return len(paths) == 0 || slices.ContainsFunc(upcoming, func(u detect.Upcoming) bool { return slices.Contains(paths, u.Path) })
+	return len(upcoming) > 0 && len(paths) == 0 || slices.ContainsFunc(upcoming, func(u detect.Upcoming) bool { return slices.Contains(paths, u.Path) })
 }
 
 // paths are the files that a conflict is about.
@@ -148,11 +142,23 @@ func (f *Fold) trials(s *side, upcoming []detect.Upcoming) (all []Conflict) {
 	}
 	add(detect.Alone(mine))
 	for _, id := range ids {
-		if o := f.sides[id]; o != s && o.live() && o.place == s.place && !related(o, s) {
+		if o := f.sides[id]; o != s && o.live() && o.place == s.place && f.loud(o, spots[id]) && !related(o, s) {
 			add(detect.Meet(mine, f.part(o, spots[id], nil), detect.Meeting{}))
 		}
 	}
 	return all
+}
+
+// loud reports whether a side can have more than a word to say about paths: that both work there only informs, unless
+// the policy makes more of it, or one of them holds the path.
+func (f *Fold) loud(o *side, spots []spot) bool {
+	p := f.policy(o.place)
+	return p.Severity[detect.PathOverlap] >= detect.Warn || slices.ContainsFunc(spots, func(at spot) bool {
+		if at.file >= 0 {
+			return len(p.ExclusiveByDefault) > 0
+		}
+		return o.digest.Claims[at.claim].Exclusive
+	})
 }
 
 func (f *Fold) nameOf(id ledger.ID) string {

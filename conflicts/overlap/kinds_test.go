@@ -54,6 +54,23 @@ func TestWhoeverTouchesAPathThatIsExclusiveByDefaultFirstHoldsIt(t *testing.T) {
 	w.decides(y, Allow, "db/b.sql")
 }
 
+func TestAClaimAndAFirstTouchNeverHoldTheSamePath(t *testing.T) { // C2, C9
+	p := detect.DefaultPolicy()
+	p.ExclusiveByDefault = []string{"lib/**"}
+	for _, covers := range []int{3, 21} {
+		w, a, b, x, y := two(t, p)
+		a.claims(x, exclusive("lib/**", covers))
+		b.edits(y, "lib/d.ts") // it did not know
+		if covers == 3 {
+			w.decides(x, Allow, "lib/d.ts")
+			w.decides(y, Block, "lib/d.ts")
+		} else { // on too many files to count
+			w.decides(x, Block, "lib/d.ts")
+			w.decides(y, Allow, "lib/d.ts")
+		}
+	}
+}
+
 func TestClaimsMadeAtOnceSettleToOneHolderTheSameEverywhere(t *testing.T) { // C2, C9
 	for n := range 20 {
 		w, a, b, x, y := two(t)
@@ -139,7 +156,7 @@ func TestABrokenContractIsFoundInTheRecordsAndBlocksByCriticality(t *testing.T) 
 			want = Block
 		}
 		w.decides(y, want, "web/src/api/refunds.ts")
-		w.decides(y, Warn, "web/src/other.ts")
+		w.decides(y, Allow, "web/src/other.ts")
 		w.decides(x, Warn, "api/refunds.ts")
 	}
 }
@@ -176,6 +193,8 @@ func TestLinkedRepositoriesAreToldOfBrokenContractsAndNeverBlocked(t *testing.T)
 			t.Errorf("briefing %+v", facts)
 		}
 	}
+	b.say(web, &ledger.Act{Conflict: c.ID, Side: y, Action: ledger.ActWillRebase}) // in the ledger of its own repository
+	w.is(detect.ContractBreak, Resolving)
 	a.edits(x, "src/refunds.ts")
 	for _, c := range w.f.Conflicts() {
 		if c.Kind == detect.PathOverlap {

@@ -62,7 +62,7 @@ func TestOnlyTheNewcomerIsBlocked(t *testing.T) { // C9
 	}
 	w.decides(y, Block, "src/refund.ts")
 	w.decides(x, Warn, "src/refund.ts")
-	w.decides(y, Warn, "src/else.ts")
+	w.decides(y, Allow, "src/else.ts")
 	w.decides(y, Warn)
 }
 
@@ -128,6 +128,19 @@ func TestAClockThatRunsAheadKeepsNothingAlive(t *testing.T) { // C10
 	w.wait(ExpiresAfter)
 	if s, _ := w.f.Side(x); s.Phase != Expired {
 		t.Errorf("it is %s", s.Phase)
+	}
+}
+
+func TestAClockThatIsSetBackBringsBackWhatHadExpired(t *testing.T) { // C10
+	w, a, b, x, y := two(t)
+	a.claims(x, exclusive("db/a.sql", 1))
+	b.say(shop, &ledger.Attempt{Session: y, Paths: []ledger.Trying{{Path: "db/a.sql", Op: ledger.EditModify}}})
+	w.is(detect.PathOverlap, Open)
+	for _, ms := range []uint64{AttemptFor, ExpiresAfter} {
+		w.f.Tick(start + ms)
+		w.none()
+		w.f.Tick(start)
+		w.is(detect.PathOverlap, Open)
 	}
 }
 

@@ -58,7 +58,8 @@ type side struct {
 	tried     item
 	expired   uint64 // when it expires or expired; 0 for what does not
 	published *ledger.Branch
-	arrived   uint64          // time of the first edit or claim by its author's clock
+	arrived   uint64 // time of the first edit or claim by its author's clock
+	label     string
 	classes   map[string]byte // how a path, symbol or contract changes
 
 	attemptEnds uint64
@@ -144,7 +145,7 @@ func (f *Fold) evaluateSession(s *side, t *thing, o owner) {
 	}
 	f.begin(s, says)
 	f.fill(s, holds(t, o, t, o, spans))
-	s.attempt(t, o)
+	s.attempt(t, o, spans, nil)
 }
 
 func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
@@ -163,9 +164,7 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 		begun, _ = last[*ledger.Session](by, session.says)
 		if s.closed == nil {
 			s.hears(by, session)
-			if s.attempt(session, by); s.waits != nil && carrier(spans, s.tried) != t {
-				s.waits, s.attemptEnds = nil, 0
-			}
+			s.attempt(session, by, spans, t)
 		}
 		if spans[0].intent == t {
 			s.root = session.id
@@ -186,7 +185,7 @@ func (f *Fold) sessionOf(s *side, o owner) (*thing, owner, []span) {
 		return nil, owner{}, nil
 	}
 	by, known := f.ownerOf(t)
-	if _, ok := by.first.Content.(*ledger.Session); !known || !ok || !by.speaks(o.first) {
+	if !known || by.first.Kind != ledger.KindSession || !by.speaks(o.first) {
 		return nil, owner{}, nil
 	}
 	return t, by, f.spans(t, by)
@@ -264,10 +263,10 @@ func (f *Fold) fill(s *side, h held) {
 	}
 }
 
-// attempt takes the last attempt of a session.
-func (s *side) attempt(t *thing, o owner) {
-	s.waits, s.tried = last[*ledger.Attempt](o, t.attempts)
-	if s.waits != nil && len(s.waits.Paths) > 0 {
+// attempt takes the last attempt of a session, if it belongs to that intent; nil: to the session itself.
+func (s *side) attempt(session *thing, o owner, spans []span, of *thing) {
+	s.waits, s.tried = last[*ledger.Attempt](o, session.attempts)
+	if s.waits != nil && len(s.waits.Paths) > 0 && carrier(spans, s.tried) == of {
 		s.attemptEnds = s.tried.when() + AttemptFor
 	}
 }

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,6 +129,20 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 	if err != nil {
 		return err
 	}
+	ask, err := r.prune(ctx, result, pairs)
+	if err != nil {
+		return err
+	}
+	if err := r.askAndRead(ctx, result, ask); err != nil {
+		return err
+	}
+	for k := range pairs {
+		pairs[k].git = *pairs[k].with.Git
+	}
+	leaveOutStale(result, pairs)
+	if err := r.declarations(ctx, result, ask); err != nil {
+		return err
+	}
 	parties := make([]*detect.Party, len(result.digests))
 	for i, d := range result.digests {
 		parties[i] = rules.Party(d)
@@ -157,26 +172,37 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 	return nil
 }
 
-// pairs finds the merge base of every two sides, and asks git about those pairs that can conflict.
-func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
-	var pairs []pair
-	head := func(i int) string {
-		if i < 0 {
-			return result.Base.Commit
-		}
-		return result.digests[i].Head
+// head is the commit of a side, or of the base.
+func (r *Result) head(i int) string {
+	if i < 0 {
+		return r.Base.Commit
 	}
-	var spans []span
+	return r.digests[i].Head
+}
+
+// pairs finds the merge base of every two sides, and of each with the base.
+func (r *Repo) pairs(ctx context.Context, result *Result) (pairs []pair, err error) {
 	for j := range result.digests {
 		for i := -1; i < j; i++ {
-			p := pair{i: i, j: j, base: r.graph.meet(head(i), head(j))}
-			p.with.Base = p.base.commit
-			for _, side := range []int{i, j} {
-				if p.base.commit != "" && !result.own(side, p.base.commit) {
-					spans = append(spans, span{p.base.commit, head(side)})
-				}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
+			p := pair{i: i, j: j, base: r.graph.meet(result.head(i), result.head(j))}
+			p.with.Base = p.base.commit
 			pairs = append(pairs, p)
+		}
+	}
+	return pairs, nil
+}
+
+// prune answers for the pairs that cannot conflict or cannot be told, and returns those about which git has to be asked.
+func (r *Repo) prune(ctx context.Context, result *Result, pairs []pair) (ask []*pair, err error) {
+	var spans []span
+	for _, p := range pairs {
+		for _, side := range []int{p.i, p.j} {
+			if p.base.commit != "" && !result.own(side, p.base.commit) {
+				spans = append(spans, span{p.base.commit, result.head(side)})
+			}
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return strings.Compare(a.base+a.head, b.base+b.head) })
@@ -189,11 +215,10 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 			changed[span{d.Base, d.Head}] = renamesApart(d.Files)
 		}
 	}
-	var ask []*pair
 	for k := range pairs {
 		p := &pairs[k]
-		a, okA := changed[span{p.base.commit, head(p.i)}]
-		b, okB := changed[span{p.base.commit, head(p.j)}]
+		a, okA := changed[span{p.base.commit, result.head(p.i)}]
+		b, okB := changed[span{p.base.commit, result.head(p.j)}]
 		p.with.FilesA, p.with.FilesB = r.withOwn(result, p.i, p.base.commit, a), r.withOwn(result, p.j, p.base.commit, b)
 		switch {
 		case p.base.cut:
@@ -205,14 +230,15 @@ func (r *Repo) pairs(ctx context.Context, result *Result) ([]pair, error) {
 		}
 	}
 	result.Asked = len(ask)
-	if err := r.askGit(ctx, ask, head); err != nil {
-		return nil, err
-	}
-	for k := range pairs {
-		pairs[k].git = *pairs[k].with.Git
-	}
-	leaveOutStale(result, pairs)
-	return pairs, r.declarations(ctx, result, ask)
+	return ask, nil
+}
+
+// askAndRead lets git merge while the contents of the sides are read: neither needs the other.
+func (r *Repo) askAndRead(ctx context.Context, result *Result, ask []*pair) error {
+	asked := make(chan error, 1)
+	go func() { asked <- r.askGit(ctx, ask, result.head) }()
+	err := r.understand(ctx, result.digests, result.Base.Commit)
+	return errors.Join(err, <-asked)
 }
 
 // leaveOutStale takes conflicts out of a pair that one side has with the base already, on paths that the other side

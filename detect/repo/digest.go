@@ -22,7 +22,7 @@ import (
 // blobMax is the size up to which content is read as code, in bytes.
 const blobMax = 1 << 20
 
-// digests makes the digests of the sides' own work since they left the trunk.
+// digests lists what the sides changed by themselves since they left the trunk. What it means, understand says.
 func (r *Repo) digests(ctx context.Context, tips []tip, trunk string) ([]*detect.Digest, error) {
 	spans := make([]span, len(tips))
 	for i, t := range tips {
@@ -43,16 +43,22 @@ func (r *Repo) digests(ctx context.Context, tips []tip, trunk string) ([]*detect
 		}
 		d.Files = slices.Clone(files)
 		r.describe(&d.Side, t, trunk)
+		d.Normalize()
 		list[i] = d
 	}
+	return list, nil
+}
+
+// understand adds to digests what the contents of their files say. It leaves the files where they are.
+func (r *Repo) understand(ctx context.Context, list []*detect.Digest, trunk string) error {
 	if err := r.readContents(ctx, list, trunk); err != nil {
-		return nil, err
+		return err
 	}
 	for _, d := range list {
 		r.compare(d)
 		d.Normalize()
 	}
-	return list, nil
+	return nil
 }
 
 var issue = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)

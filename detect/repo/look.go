@@ -18,7 +18,7 @@ import (
 
 // scan lets git look at the whole working copy.
 func (d *Desk) scan(ctx context.Context) error {
-	tree, err := d.repo.snapshot(ctx, d.there)
+	tree, err := d.repo.snapshot(ctx, d.there, "HEAD^{tree}")
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -126,14 +127,24 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 // main or master, else what is checked out; [ErrEmpty]. The names are
 // as short as people write them.
 func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
-	candidates := []string{"refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master", "HEAD"}
-	if head, err := r.line(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
-		candidates = append([]string{head}, candidates...)
+	out, err := r.out(ctx, nil, append([]string{"for-each-ref", "--format=%(refname)%00%(symref)"}, trunks...)...)
+	if err != nil {
+		return "", "", err
 	}
-	for _, ref := range candidates {
-		commit, err := r.Resolve(ctx, ref)
+	there := map[string]string{"HEAD": "HEAD"} // the refs, and what they are called
+	for line := range strings.Lines(out) {
+		ref, to, _ := strings.Cut(strings.TrimRight(line, "\n"), "\x00")
+		if there[ref] = ref; ref == trunks[0] && to != "" {
+			there[ref] = to
+		}
+	}
+	for _, ref := range append(slices.Clip(trunks), "HEAD") {
+		if there[ref] == "" {
+			continue
+		}
+		commit, err := r.Resolve(ctx, there[ref])
 		if err == nil {
-			return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/remotes/"), commit, nil
+			return strings.TrimPrefix(strings.TrimPrefix(there[ref], "refs/heads/"), "refs/remotes/"), commit, nil
 		}
 		if !errors.Is(err, ErrNoRevision) {
 			return "", "", err
@@ -141,6 +152,9 @@ func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 	}
 	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
 }
+
+// trunks are the refs that may be the trunk, the likeliest first.
+var trunks = []string{"refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"}
 
 // File is one file of a commit; false when there is none. One that is there and cannot be read is an error.
 func (r *Repo) File(ctx context.Context, commit, path string) ([]byte, bool, error) {

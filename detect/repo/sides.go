@@ -196,27 +196,24 @@ func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
 	if branch == "" {
 		t.Ref = dir // its last part may well be the name of a branch
 	}
-	head, err := r.headOf(ctx, there)
+	a, err := there.ask(ctx, nil, "log", "-1", "--format=%H%x00%T%x00%an%x00%ae%x00%ct", "HEAD", "--")
 	if err != nil {
 		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
 	}
-	if head == "" {
+	f := strings.Split(strings.TrimRight(string(a.out), "\n"), "\x00")
+	if a.code != 0 || len(f) != 5 {
 		return t, nil // nothing is committed: there is nothing to compare
 	}
-	tree, err := r.snapshot(ctx, there)
+	t.head, t.Name, t.User = f[0], f[2], strings.ToLower(f[3])
+	t.time, _ = strconv.ParseUint(f[4], 10, 64)
+	tree, err := r.snapshot(ctx, there, f[1])
 	if err != nil {
 		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
 	}
-	info, err := there.line(ctx, "log", "-1", "--format=%T%x00%an%x00%ae%x00%ct", head)
-	if err != nil {
-		return tip{}, err
-	}
-	f := strings.Split(info, "\x00")
-	t.head, t.Name, t.User = head, f[1], strings.ToLower(f[2])
-	t.time, _ = strconv.ParseUint(f[3], 10, 64)
-	if tree == f[0] {
+	if tree == f[1] {
 		return t, nil
 	}
+	head := t.head
 	t.Kind, t.Agent = detect.Worktree, dirty
 	if name, err := there.line(ctx, "config", "user.name"); err == nil {
 		t.Name = name
@@ -228,18 +225,14 @@ func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
 	return t, err
 }
 
-func (r *Repo) headOf(ctx context.Context, there git) (string, error) {
-	a, err := there.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	return strings.TrimSpace(string(a.out)), err
-}
-
 func folds(ctx context.Context, there git) bool {
 	ignores, _ := there.line(ctx, "config", "--type=bool", "core.ignoreCase") // not set: it tells names apart
 	return ignores == "true"
 }
 
-// snapshot is the tree of what stands in a working copy, ignored files left out. The copy's own index is only read.
-func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
+// snapshot is the tree of what stands in a working copy, ignored files left out: clean, if nothing differs. The copy's own
+// index is only read.
+func (r *Repo) snapshot(ctx context.Context, there git, clean string) (string, error) {
 	paths, err := there.line(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-path", "index")
 	if err != nil {
 		return "", err
@@ -247,6 +240,14 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 	top, index, ok := strings.Cut(paths, "\n")
 	if !ok {
 		return "", errors.New("git names no index")
+	}
+	there.dir = top
+	status, err := there.ask(ctx, nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
+	if err != nil {
+		return "", err
+	}
+	if status.code == 0 && len(status.out) == 0 && !status.complains() {
+		return clean, nil
 	}
 	temporary, err := os.CreateTemp(r.scratch, "index-")
 	if err != nil {
@@ -260,7 +261,6 @@ func (r *Repo) snapshot(ctx context.Context, there git) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there.dir = top
 	there = there.with("GIT_INDEX_FILE=" + temporary.Name())
 	if _, err := there.out(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
 		return "", err

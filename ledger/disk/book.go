@@ -70,6 +70,10 @@ func (s *Store) entries() []Entry {
 	var fresh []Entry
 	for tid := range s.stale {
 		e := s.entry(tid)
+		if _, buried := s.graves[tid]; s.books[tid] == nil && !buried { // it was dropped
+			s.list = slices.DeleteFunc(s.list, func(o Entry) bool { return o.Listing.Ledger == tid })
+			continue
+		}
 		if i, found := slices.BinarySearchFunc(s.list, tid, Entry.compare); found {
 			s.list[i] = e
 		} else {

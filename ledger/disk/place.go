@@ -19,6 +19,7 @@ type writing struct {
 	chains   map[line]chain
 	families map[ledger.TID]ledger.Family
 	graves   map[ledger.TID]grave
+	dropped  map[ledger.TID]bool
 	early    []*ledger.Record // to wait
 	taken    []ledger.ID      // waited, and are stored now
 }
@@ -35,6 +36,12 @@ func (w *writing) batch(b Batch) ([]Outcome, error) {
 		if err := w.bury(g); err != nil {
 			return nil, err
 		}
+	}
+	for _, tid := range b.Drop {
+		if err := w.prune(tid); err != nil {
+			return nil, err
+		}
+		w.dropped[tid] = true
 	}
 	for _, p := range b.Put {
 		if err := w.txn.Set(ownKey(p.Key), p.Value); err != nil {
@@ -191,7 +198,7 @@ func (w *writing) chain(l line) chain {
 	}
 	w.s.mu.RLock()
 	defer w.s.mu.RUnlock()
-	if b := w.s.books[l.tid]; b != nil {
+	if b := w.s.books[l.tid]; b != nil && !w.dropped[l.tid] {
 		if c, ok := b.chains[l.Chain]; ok {
 			return c
 		}
@@ -211,7 +218,7 @@ func (w *writing) put(r *ledger.Record) error {
 	if f == ledger.FamilyUnknown || w.families[r.Ledger] != ledger.FamilyUnknown {
 		return nil
 	}
-	if known, _ := w.s.Family(r.Ledger); known != ledger.FamilyUnknown {
+	if known, _ := w.s.Family(r.Ledger); known != ledger.FamilyUnknown && !w.dropped[r.Ledger] {
 		return nil
 	}
 	w.families[r.Ledger] = f
@@ -232,6 +239,11 @@ func (w *writing) putChains() error {
 func (s *Store) learn(w *writing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for tid := range w.dropped {
+		delete(s.books, tid)
+		s.stale[tid], s.digest = true, nil
+		s.waiting.forget(tid)
+	}
 	for l, c := range w.chains {
 		b := s.book(l.tid)
 		b.chains[l.Chain] = c

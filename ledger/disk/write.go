@@ -40,6 +40,9 @@ type Batch struct {
 	Put     []Pair
 	Delete  [][]byte
 	Bury    []Grave // after the records
+	// Drop names ledgers of which nothing stays, not even that they were held; after the records. Whoever keeps
+	// them out from then on is the caller.
+	Drop []ledger.TID
 }
 
 func (b Batch) bytes() int {
@@ -198,7 +201,7 @@ func (s *Store) transact(group []job) ([][]Outcome, error) {
 	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
-	w := writing{s: s, txn: txn, chains: map[line]chain{}, families: map[ledger.TID]ledger.Family{}, graves: map[ledger.TID]grave{}}
+	w := writing{s: s, txn: txn, chains: map[line]chain{}, families: map[ledger.TID]ledger.Family{}, graves: map[ledger.TID]grave{}, dropped: map[ledger.TID]bool{}}
 	out := make([][]Outcome, len(group))
 	for i, j := range group {
 		var err error

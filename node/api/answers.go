@@ -46,7 +46,7 @@ func (s *Server) answers(verb string) answer {
 	case "scan":
 		return func(r *http.Request) (reply, error) { return s.Actor.Scan(r.Context()) }
 	}
-	for _, more := range []func(string) answer{s.fileAnswers, s.fleetAnswers, s.laneAnswers, s.computerAnswers, s.backupAnswers, s.pauseAnswers} {
+	for _, more := range []func(string) answer{s.fileAnswers, s.fleetAnswers, s.laneAnswers, s.computerAnswers, s.backupAnswers, s.liveAnswers, s.pageAnswers, s.pauseAnswers} {
 		if a := more(verb); a != nil {
 			return a
 		}

@@ -84,7 +84,7 @@ func TestTheTableOfVerbsIsWhole(t *testing.T) {
 }
 
 func TestWhatADocumentReservesForAPersonNeedsOne(t *testing.T) { // D-24
-	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo", "lane invite", "lane accept", "lane on", "lane off", "lane conflicts"} {
+	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo", "lane invite", "lane accept", "lane on", "lane off", "lane conflicts", "override", "email", "lane work on", "lane work off", "agents on", "agents off"} {
 		if api.VerbNamed(name).Who != api.Person {
 			t.Errorf("%s is open to agents", name)
 		}
@@ -426,7 +426,8 @@ func TestEveryErrorHasACodeOfItsOwn(t *testing.T) {
 		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNoLane, api.ErrCode, api.ErrNotMain,
 		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrNotNow, api.ErrDiskLow, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists,
 		api.ErrHomeInUse, api.ErrHomeSpoiled, api.ErrConfig, api.ErrDemoHome, api.ErrNotRepository, api.ErrPortTaken,
-		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,
+		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, api.ErrNoConflict, api.ErrAmbiguous, api.ErrConflictClosed, api.ErrNotParticipant, api.ErrNotAllowed,
+		api.ErrNoSession, api.ErrNoIntent, api.ErrNoSide, api.ErrAgentsOff, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,
 		presence.ErrStale, presence.ErrReplayed, presence.ErrOtherAct, presence.ErrSignature, presence.ErrBusy,
 		presence.ErrWrongPassphrase, presence.ErrWeakPassphrase, presence.ErrNoKey, presence.ErrKeyExists,
 		context.Canceled, context.DeadlineExceeded, os.ErrNotExist,

@@ -244,11 +244,12 @@ func (m *memory) CancelInvite(context.Context, string) (api.Outcome, error) {
 // served is a memory that answers on a real socket.
 type served struct {
 	*memory
-	client  *api.Client
-	socket  string
-	signer  presence.Signer
-	refused chan string
-	stop    func() error // ends the server and waits for it
+	workshop *workshop
+	client   *api.Client
+	socket   string
+	signer   presence.Signer
+	refused  chan string
+	stop     func() error // ends the server and waits for it
 }
 
 func serve(t *testing.T) *served {
@@ -265,12 +266,12 @@ func serve(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{memory: &memory{persons: persons}, socket: filepath.Join(private(t), "s"), signer: signer, refused: make(chan string, 100)}
+	s := &served{memory: &memory{persons: persons}, workshop: &workshop{persons: persons}, socket: filepath.Join(private(t), "s"), signer: signer, refused: make(chan string, 100)}
 	listener, err := api.Listen(s.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Judge: s, Logged: &s.bell, Refused: func(verb string, err error) {
+	server := &api.Server{Reader: s, Actor: s, Inviter: s, Laner: s, Fleet: s, Network: s, Live: s.workshop, Judge: s, Logged: &s.bell, Refused: func(verb string, err error) {
 		s.refused <- verb + ": " + api.Explain(err).Code
 	}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -41,40 +41,53 @@ var ExitStatuses = []struct {
 
 // What callers and the node's other packages tell apart. Wrap them: the text names operation and object.
 var (
-	ErrUsage         = errors.New("not understood")
-	ErrUnreachable   = errors.New("no node runs here")
-	ErrBusy          = errors.New("too many requests at once")
-	ErrNoThread      = errors.New("no such conversation")
-	ErrNoCard        = errors.New("nothing in the inbox asks for this")
-	ErrNotNow        = errors.New("not possible now")
-	ErrPaused        = errors.New("parley is paused on this computer")
-	ErrNoParty       = errors.New("no such computer takes part")
-	ErrAway          = errors.New("the computer cannot be reached now")
-	ErrNoRepository  = errors.New("no such repository is set up here")
-	ErrNoKept        = errors.New("nothing kept or done here has this id")
-	ErrNoComputer    = errors.New("no computer of yours is called so")
-	ErrNoInvite      = errors.New("no such invitation, or its time is over")
-	ErrNoLane        = errors.New("there is no such lane")
-	ErrCode          = errors.New("the code does not serve")
-	ErrNotMain       = errors.New("this is not the main computer")
-	ErrContested     = errors.New("two computers claim to be the main computer")
-	ErrClosed        = errors.New("the conversation is closed")
-	ErrSignIn        = errors.New("gh is not signed in")
-	ErrNoGh          = errors.New("GitHub's command gh is not installed")
-	ErrNoGit         = errors.New("git is not installed")
-	ErrOldGit        = errors.New("git is older than 2.38")
-	ErrNoHome        = errors.New("this computer is not set up")
-	ErrHomeExists    = errors.New("this computer is set up already")
-	ErrHomeInUse     = errors.New("a node runs on this home")
-	ErrHomeSpoiled   = errors.New("the home is spoiled")
-	ErrConfig        = errors.New("the settings are spoiled")
-	ErrDemoHome      = errors.New("this is a demo's home")
-	ErrNotRepository = errors.New("not a git repository")
-	ErrPortTaken     = errors.New("the port is taken")
-	ErrDiskLow       = errors.New("the disk is almost full")
-	ErrNoTerminal    = errors.New("no terminal to ask for the passphrase")
-	ErrNeedsPerson   = errors.New("only a person can settle this")
-	ErrNothingToDo   = errors.New("nothing to do")
+	ErrUsage          = errors.New("not understood")
+	ErrUnreachable    = errors.New("no node runs here")
+	ErrBusy           = errors.New("too many requests at once")
+	ErrNoThread       = errors.New("no such conversation")
+	ErrNoCard         = errors.New("nothing in the inbox asks for this")
+	ErrNotNow         = errors.New("not possible now")
+	ErrPaused         = errors.New("parley is paused on this computer")
+	ErrNoParty        = errors.New("no such computer takes part")
+	ErrAway           = errors.New("the computer cannot be reached now")
+	ErrNoRepository   = errors.New("no such repository is set up here")
+	ErrNoKept         = errors.New("nothing kept or done here has this id")
+	ErrNoComputer     = errors.New("no computer of yours is called so")
+	ErrNoInvite       = errors.New("no such invitation, or its time is over")
+	ErrNoLane         = errors.New("there is no such lane")
+	ErrCode           = errors.New("the code does not serve")
+	ErrNotMain        = errors.New("this is not the main computer")
+	ErrContested      = errors.New("two computers claim to be the main computer")
+	ErrClosed         = errors.New("the conversation is closed")
+	ErrSignIn         = errors.New("gh is not signed in")
+	ErrNoGh           = errors.New("GitHub's command gh is not installed")
+	ErrNoGit          = errors.New("git is not installed")
+	ErrOldGit         = errors.New("git is older than 2.38")
+	ErrNoHome         = errors.New("this computer is not set up")
+	ErrHomeExists     = errors.New("this computer is set up already")
+	ErrHomeInUse      = errors.New("a node runs on this home")
+	ErrHomeSpoiled    = errors.New("the home is spoiled")
+	ErrConfig         = errors.New("the settings are spoiled")
+	ErrDemoHome       = errors.New("this is a demo's home")
+	ErrNotRepository  = errors.New("not a git repository")
+	ErrPortTaken      = errors.New("the port is taken")
+	ErrDiskLow        = errors.New("the disk is almost full")
+	ErrNoTerminal     = errors.New("no terminal to ask for the passphrase")
+	ErrNeedsPerson    = errors.New("only a person can settle this")
+	ErrNothingToDo    = errors.New("nothing to do")
+	ErrNoConflict     = errors.New("there is no such conflict")
+	ErrAmbiguous      = errors.New("several begin so")
+	ErrConflictClosed = errors.New("the conflict is closed")
+	ErrNotParticipant = errors.New("only its sides, owners and admins may act on it")
+	ErrNotAllowed     = errors.New("the policy lets somebody else do this")
+	ErrNoSession      = errors.New("no such session works here")
+	ErrNoIntent       = errors.New("there is no such intent")
+	ErrNoSide         = errors.New("nobody of that name works here")
+	ErrAgentsOff      = errors.New("agents across your computers, and all lanes, are switched off")
+	ErrNoPage         = errors.New("the page is not served")
+	ErrNoPasskey      = errors.New("there is no such passkey")
+	ErrCardChanged    = errors.New("the card asks for something else by now")
+	ErrTooOften       = errors.New("too many tries")
 )
 
 // Fault is an error as a caller sees it.
@@ -133,6 +146,19 @@ var faults = []struct {
 	{ErrNoTerminal, "no-terminal", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal, or use --passphrase-file"},
 	{ErrNeedsPerson, "needs-person", http.StatusConflict, ExitPerson, "settle it by hand on GitHub or with git"},
 	{ErrNothingToDo, "nothing-to-do", http.StatusConflict, ExitNothing, "choose two branches that conflict"},
+	{ErrNoPage, "no-page", http.StatusNotFound, ExitError, "set page.off = false in config.toml, then run parley up"},
+	{ErrNoPasskey, "no-such-passkey", http.StatusNotFound, ExitError, "run parley passkey list"},
+	{ErrCardChanged, "card-changed", http.StatusConflict, ExitPerson, "run parley inbox: look at what it asks for now"},
+	{ErrTooOften, "too-often", http.StatusTooManyRequests, ExitError, "run the command again in a few minutes"},
+	{ErrNoConflict, "no-such-conflict", http.StatusNotFound, ExitError, "run parley conflicts --all"},
+	{ErrAmbiguous, "ambiguous", http.StatusBadRequest, ExitUsage, "give more of its digits"},
+	{ErrConflictClosed, "conflict-closed", http.StatusConflict, ExitError, "run parley show REF: it says how it was closed"},
+	{ErrNotParticipant, "not-participant", http.StatusForbidden, ExitError, "run parley show REF: it names the sides"},
+	{ErrNotAllowed, "not-allowed", http.StatusForbidden, ExitPerson, "run parley policy explain: override.allowed_roles and members say who may"},
+	{ErrNoSession, "no-such-session", http.StatusNotFound, ExitError, "run parley sessions, and name one with --session"},
+	{ErrNoIntent, "no-such-intent", http.StatusNotFound, ExitError, "run parley intents"},
+	{ErrNoSide, "no-such-side", http.StatusNotFound, ExitError, "run parley intents, or parley sessions"},
+	{ErrAgentsOff, "agents-off", http.StatusNotFound, ExitError, "run parley agents on, if your computers shall know of each other's agents"},
 	{presence.ErrNeeded, "presence-needed", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal; it asks for your passphrase"},
 	{presence.ErrDemo, "presence-demo", http.StatusUnauthorized, ExitPerson, "run the command yourself in a terminal; it asks for your passphrase"},
 	{presence.ErrUnknown, "presence-unknown", http.StatusUnauthorized, ExitPerson, "update parley on this computer"},
@@ -140,6 +166,7 @@ var faults = []struct {
 	{presence.ErrReplayed, "presence-replayed", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrOtherAct, "presence-other-act", http.StatusUnauthorized, ExitPerson, "run parley inbox: what is asked for may have changed"},
 	{presence.ErrSignature, "presence-signature", http.StatusUnauthorized, ExitPerson, "use the home that the running node uses"},
+	{presence.ErrPasskey, "presence-passkey", http.StatusUnauthorized, ExitPerson, "use the passphrase, or add the passkey again"},
 	{presence.ErrBusy, "presence-busy", http.StatusServiceUnavailable, ExitError, "run the command again in a few minutes"},
 	{presence.ErrWrongPassphrase, "wrong-passphrase", http.StatusUnauthorized, ExitPerson, again},
 	{presence.ErrWeakPassphrase, "weak-passphrase", http.StatusBadRequest, ExitUsage, "choose a longer one"},

@@ -28,7 +28,7 @@ const (
 	shutdownPatience = time.Second // requests end at once; a connection without one need not be waited for
 )
 
-// Server answers for a node. Every field but Judge and Refused is needed.
+// Server answers for a node. Every field but Live, Pages, Judge and Refused is needed.
 type Server struct {
 	Reader  Reader
 	Actor   Actor
@@ -36,6 +36,8 @@ type Server struct {
 	Laner   Laner
 	Fleet   Fleet
 	Network Network
+	Live    Live  // nil: verbs about live work answer [ErrAgentsOff]
+	Pages   Pages // nil: the verbs about the page answer [ErrNoPage]
 	Logged  *Bell // rung whenever the log has grown
 	// Judge, if set, decides about what agents are about to do; without one their hooks have no opinion.
 	Judge hooks.Judge
@@ -129,17 +131,19 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 
 // personRequest is the body of every person's verb.
 type personRequest struct {
-	Card  string    `json:"card,omitempty"`  // approve: key of the card
-	Ref   string    `json:"ref,omitempty"`   // close, assign: the conversation
-	Party string    `json:"party,omitempty"` // assign: name of the computer
-	ID    string    `json:"id,omitempty"`    // kept restore, op undo; computers rename: the present name
-	Name  string    `json:"name,omitempty"`  // revoke, computers rename
-	Why   RevokeWhy `json:"why,omitempty"`   // revoke
-	Code  string    `json:"code,omitempty"`  // lane accept
-	As    string    `json:"as,omitempty"`    // lane invite, lane accept: what the other developer is told
-	Lane  string    `json:"lane,omitempty"`  // lane on, lane off: id
-	On    bool      `json:"on,omitempty"`    // lane conflicts
-	// Repositories are those of lane on, owner/name.
+	Card   string    `json:"card,omitempty"`   // approve: key of the card
+	Ref    string    `json:"ref,omitempty"`    // close, assign: the conversation
+	Party  string    `json:"party,omitempty"`  // assign: name of the computer
+	ID     string    `json:"id,omitempty"`     // kept restore, op undo; computers rename: the present name
+	Name   string    `json:"name,omitempty"`   // revoke, computers rename
+	Why    RevokeWhy `json:"why,omitempty"`    // revoke
+	Code   string    `json:"code,omitempty"`   // lane accept
+	As     string    `json:"as,omitempty"`     // lane invite, lane accept: what the other developer is told
+	Lane   string    `json:"lane,omitempty"`   // lane on, lane off: id
+	On     bool      `json:"on,omitempty"`     // lane conflicts
+	Reason string    `json:"reason,omitempty"` // override
+	Email  string    `json:"email,omitempty"`
+	// Repositories are those of lane on and lane work on, owner/name.
 	Repositories []string       `json:"repositories,omitempty"`
 	Proof        presence.Proof `json:"proof"`
 }

@@ -34,7 +34,7 @@ type Verb struct {
 }
 
 // Verbs is every verb of parley, in the order in which help lists them.
-var Verbs = withPause(withAgents(withLanes([]Verb{
+var Verbs = withPage(withPause(withAgents(withLive(withLanes([]Verb{
 	{
 		Name: "init", Summary: "set this computer up", Who: Person, Where: Local,
 		Help: "Makes this computer's home: its key, its settings, and an approval key that your passphrase opens.\n" +
@@ -220,7 +220,7 @@ var Verbs = withPause(withAgents(withLanes([]Verb{
 	},
 	{Name: "version", Summary: "print the version", Who: Agent, Where: Local, Reads: true},
 	{Name: "challenge", Summary: "ask for the nonce of one act of a person", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/challenge"},
-})))
+})))))
 
 // VerbNamed is the row of the table with this name. A name that is not in the table is a mistake of the
 // program.

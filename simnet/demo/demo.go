@@ -254,46 +254,49 @@ func (d *show) invite(ctx context.Context, i int) error {
 			return nil // it joined, and only the news of it was lost
 		}
 	}
+	return d.client(desktop, func(c *api.Client) error { return letIn(ctx, c, d.s.home(i), roles[i].name, d.printf) })
+}
+
+// letIn lets a home whose node does not run join the fleet of a running one, by an invitation with words.
+func letIn(ctx context.Context, c *api.Client, home node.Home, name string, printf func(string, ...any)) error {
 	person := api.DemoProver()
-	return d.client(desktop, func(c *api.Client) error {
-		given, err := c.Invite(ctx, person)
-		if err != nil {
+	given, err := c.Invite(ctx, person)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	joined := make(chan error, 1)
+	words := make(chan [4]string, 1)
+	go func() {
+		joined <- node.Join(ctx, home, given.Code, name, func(w [4]string, _ string) { words <- w })
+	}()
+	defer func() {
+		cancel()
+		joined <- <-joined // Join has ended
+	}()
+	s, err := c.AwaitInvite(ctx, given.ID, api.InviteWaiting)
+	for err == nil && s.State == api.InviteWaiting {
+		s, err = c.AwaitInvite(ctx, given.ID, api.InviteWaiting)
+	}
+	if err != nil {
+		return err
+	}
+	if s.State == api.InviteAsking {
+		if there := <-words; there != s.Words {
+			return fmt.Errorf("the words differ: %v and %v", s.Words, there)
+		}
+		if _, err := c.ConfirmInvite(ctx, given.ID, s, person); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		joined := make(chan error, 1)
-		words := make(chan [4]string, 1)
-		go func() {
-			joined <- node.Join(ctx, d.s.home(i), given.Code, roles[i].name, func(w [4]string, _ string) { words <- w })
-		}()
-		defer func() {
-			cancel()
-			joined <- <-joined // Join has ended
-		}()
-		s, err := c.AwaitInvite(ctx, given.ID, api.InviteWaiting)
-		for err == nil && s.State == api.InviteWaiting {
-			s, err = c.AwaitInvite(ctx, given.ID, api.InviteWaiting)
-		}
-		if err != nil {
-			return err
-		}
-		if s.State == api.InviteAsking {
-			if there := <-words; there != s.Words {
-				return fmt.Errorf("the words differ: %v and %v", s.Words, there)
-			}
-			if _, err := c.ConfirmInvite(ctx, given.ID, s, person); err != nil {
-				return err
-			}
-		}
-		err = <-joined
-		joined <- err
-		if err != nil {
-			return err
-		}
-		d.printf("%s joins; both screens show: %s", roles[i].name, strings.Join(s.Words[:], " "))
-		return nil
-	})
+	}
+	err = <-joined
+	joined <- err
+	if err != nil {
+		return err
+	}
+	printf("%s joins; both screens show: %s", name, strings.Join(s.Words[:], " "))
+	return nil
 }
 
 func (d *show) makeMain(ctx context.Context) error {

@@ -24,6 +24,10 @@ type Setup struct {
 	Relay bool
 	// Portal lets it be the web server of a network that asks for a sign-in, on port 8080.
 	Portal bool
+	// Line lets it be a line between two others.
+	Line *Line
+	// Code lets it be a computer that belongs to nobody and follows an invitation.
+	Code   string
 	Fleet  []byte   // seeds of the fleet's computers
 	Listen []string // multiaddresses
 	Reach  mesh.Reach
@@ -38,7 +42,7 @@ type Setup struct {
 
 // Fact is something that a computer tells.
 type Fact struct {
-	What  string         `json:"what"` // "ready", "way", "have", "check", "refused" or "trouble"
+	What  string         `json:"what"` // "ready", "way", "have", "check", "code", "paired" or "trouble"
 	At    time.Time      `json:"at"`
 	Who   byte           `json:"who,omitempty"`   // way: to whom
 	Way   Way            `json:"way"`             // way: by which
@@ -68,6 +72,7 @@ type Computer struct {
 	Addrs []string
 	ways  map[byte]Way
 	have  int
+	said  map[string]string // "code" and "paired"
 }
 
 // factsMax is how many facts wait for the test.
@@ -93,7 +98,7 @@ func (s *Space) Start(setup Setup) *Computer {
 	}
 	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
 	cmd.Stderr = os.Stderr
-	c := &Computer{t: t, seed: setup.Seed, facts: make(chan Fact, factsMax), ways: map[byte]Way{}}
+	c := &Computer{t: t, seed: setup.Seed, facts: make(chan Fact, factsMax), ways: map[byte]Way{}, said: map[string]string{}}
 	if c.in, err = cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +149,8 @@ func (c *Computer) take(f Fact) {
 		c.ways[f.Who] = f.Way
 	case "have":
 		c.have = f.N
+	case "code", "paired":
+		c.said[f.What] = f.Text
 	}
 }
 
@@ -218,6 +225,21 @@ func (c *Computer) Ways() map[byte]Way {
 func (c *Computer) Has(most time.Duration, n int) time.Time {
 	c.t.Helper()
 	return c.Await(most, fmt.Sprintf("%d records", n), func() bool { return c.have >= n })
+}
+
+// Invite lets the computer open an invitation, and returns its code.
+func (c *Computer) Invite() string {
+	c.t.Helper()
+	c.order("invite")
+	c.Await(patience, "a code", func() bool { return c.said["code"] != "" })
+	return c.said["code"]
+}
+
+// Paired waits for the end of a pairing, and returns what the other side is called.
+func (c *Computer) Paired(most time.Duration) (string, time.Time) {
+	c.t.Helper()
+	at := c.Await(most, "a pairing", func() bool { return c.said["paired"] != "" })
+	return c.said["paired"], at
 }
 
 // Say lets the computer write a record and tell the others.

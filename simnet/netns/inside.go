@@ -67,6 +67,12 @@ func be(s Setup) error {
 	if s.Portal {
 		return portal()
 	}
+	if s.Code != "" {
+		return join(ctx, s)
+	}
+	if s.Line != nil {
+		return s.Line.carry()
+	}
 	if s.Relay {
 		r, err := mesh.StartRelay(ctx, mesh.RelayConfig{Identity: Seeded(s.Seed), Listen: s.Listen, For: devices})
 		if err != nil {
@@ -98,7 +104,9 @@ func be(s Setup) error {
 	err = obey(s, b, inc)
 	cancel()
 	work.Wait()
-	return errors.Join(err, b.m.Close(), store.Close())
+	err = errors.Join(err, b.m.Close())
+	b.work.Wait()
+	return errors.Join(err, store.Close())
 }
 
 // portal answers every connection with the web page of a café, until its input ends.
@@ -154,6 +162,10 @@ func obey(s Setup, b *book, inc ledger.Incarnation) error {
 			tell(Fact{What: "check", Check: &c})
 		case "wake":
 			b.m.SyncNow()
+		case "invite":
+			if err := b.invite(); err != nil {
+				return err
+			}
 		default:
 			return fmt.Errorf("nobody taught it %q", lines.Text())
 		}
@@ -194,6 +206,7 @@ type book struct {
 
 	mu   sync.Mutex
 	have int
+	work sync.WaitGroup // invitations
 }
 
 // Receive stores records and tells how many there are.

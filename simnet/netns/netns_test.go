@@ -119,6 +119,26 @@ func TestTwoHomesBehindSymmetricRoutersTalkByTheRelay(t *testing.T) {
 	})
 }
 
+func TestTwoHomesBehindSymmetricRoutersPairByTheRelay(t *testing.T) { // P3
+	t.Parallel()
+	i := newInternet(t)
+	_, a := i.Home("home-a", "11.22.0.1/24", 1, netns.Symmetric, "alice")
+	_, b := i.Home("home-b", "11.22.0.2/24", 2, netns.Symmetric, "bob")
+	one := i.computer(a[0], alice, i.address(quicRelay), i.address(tcpRelay))
+	one.Learns(soon, netns.PeerName(relay))
+
+	code := one.Invite()
+	began := time.Now()
+	two := b[0].Start(netns.Setup{Seed: 7, Code: code, Listen: []string{"/ip4/0.0.0.0/udp/4001/quic-v1"}})
+
+	there, when := two.Paired(soon)
+	here, _ := one.Paired(soon)
+	if there != "inviter" || here != "joiner" {
+		t.Errorf("%q paired with %q", here, there)
+	}
+	t.Logf("paired %.1f s after the code was typed, %d letters", when.Sub(began).Seconds(), len(code))
+}
+
 // forbid adds a rule to what a router lets out.
 func forbid(router *netns.Space, what string) {
 	router.Rules("table ip cafe { chain through { type filter hook forward priority -10; iifname \"lan\" " + what + " drop; }; }")

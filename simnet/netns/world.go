@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // prefix begins the name of every namespace that this package makes.
@@ -191,6 +192,38 @@ func (w *World) Move(s, router *Space, addr, gateway string) {
 	w.t.Helper()
 	s.Run("ip", "link", "del", s.Side)
 	w.moveIn(s, router, addr, gateway)
+}
+
+// Tunnel gives a computer a second interface that everything goes by from then on, as a VPN does that lets nothing out
+// beside itself: a private network of the router that stands for the VPN's server. What it returns takes it away again.
+func (w *World) Tunnel(s, router *Space, addr, gateway string) (down func()) {
+	w.t.Helper()
+	mine, theirs := w.cable(s, router)
+	router.Run("ip", "link", "set", theirs, "master", "lan")
+	s.Run("ip", "addr", "add", addr, "dev", mine)
+	for _, half := range []string{"0.0.0.0/1", "128.0.0.0/1"} { // more exact than the default route, which stays
+		s.Run("ip", "route", "add", half, "via", gateway, "dev", mine)
+	}
+	s.Rules(fmt.Sprintf(`table ip tunnel { chain out { type filter hook output priority filter; oifname "%s" drop; }; }`, s.Side))
+	return func() {
+		w.t.Helper()
+		s.Run("ip", "link", "del", mine)
+		s.Run("nft", "delete", "table", "ip", "tunnel")
+	}
+}
+
+// Far makes two computers that nothing leads between but a slow and lossy line: what goes to port 4001 of address, by
+// UDP, comes to the other's.
+func (w *World) Far(name, other string, delay time.Duration, lose int) (here, there *Space, address string) {
+	w.t.Helper()
+	here, line, there := w.Space(name), w.Space(name+"-line"), w.Space(other)
+	for i, s := range []*Space{here, there} {
+		mine, theirs := w.cable(s, line)
+		s.Run("ip", "addr", "add", fmt.Sprintf("10.9.%d.2/24", i+1), "dev", mine)
+		line.Run("ip", "addr", "add", fmt.Sprintf("10.9.%d.1/24", i+1), "dev", theirs)
+	}
+	line.Start(Setup{Seed: 200, Line: &Line{From: "10.9.1.1:4001", To: "10.9.2.2:4001", Delay: delay, Lose: lose}})
+	return here, there, "10.9.1.1"
 }
 
 // Traffic is how many bytes have gone through the interface towards the world, both ways.

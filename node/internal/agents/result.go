@@ -56,6 +56,8 @@ func readResult(t Task) (Result, error) {
 		if !commitForm.MatchString(r.Commit) {
 			return Result{}, fmt.Errorf("commit %q: want 40 or 64 hex digits", clip(r.Commit, 80))
 		}
+	case Brief:
+		r.Pick, r.Commit, r.Tests = nil, "", TestsNone
 	case Decide:
 		r.Commit, r.Tests = "", TestsNone
 		for n, i := range r.Pick {

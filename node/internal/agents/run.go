@@ -81,8 +81,8 @@ func prepare(t Template, task Task, dir string) (Task, string, error) {
 	if !filepath.IsAbs(task.Scratch) {
 		return task, "", fmt.Errorf("scratch %q: want an absolute path", task.Scratch)
 	}
-	if task.Kind != Decide && task.Kind != Merge {
-		return task, "", fmt.Errorf("task kind %q: want decide or merge", task.Kind)
+	if task.Kind != Decide && task.Kind != Merge && task.Kind != Brief {
+		return task, "", fmt.Errorf("task kind %q: want decide, merge or brief", task.Kind)
 	}
 	task.Result = filepath.Join(dir, resultName)
 	task.Deadline = t.ends(task, time.Now())

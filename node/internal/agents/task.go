@@ -20,6 +20,7 @@ type Kind string
 const (
 	Decide Kind = "decide" // name the files whose pull request version holds for the time being
 	Merge  Kind = "merge"  // settle, test and commit the merge that is under way in the scratch
+	Brief  Kind = "brief"  // read what waits for a side of live work, and respond to it with parley's own commands
 )
 
 // Repository is the repository on GitHub. The ID never changes, the slug may.
@@ -64,6 +65,8 @@ type Task struct {
 	Tip        string    // commit of the base branch
 	Scratch    string    // the checkout to work in, absolute
 	Result     string    // where the result belongs; Run fills it in
+	Side       string    // brief: the side that it is about, INT-… or S-…
+	About      []string  // brief: the conflicts that wait, CF-…
 }
 
 // taskFile is the form of a task in its file.
@@ -82,13 +85,15 @@ type taskFile struct {
 	Tip        string     `json:"tip"`
 	Scratch    string     `json:"scratch"`
 	Result     string     `json:"result"`
+	Side       string     `json:"side,omitempty"`
+	About      []string   `json:"about,omitempty"`
 }
 
 func (t Task) encode() ([]byte, error) {
 	f := taskFile{
 		Version: Version, Kind: t.Kind, Repository: t.Repository, Thread: t.Thread, Pull: t.Pull, Base: t.Base,
 		Files: t.Files, Turn: t.Turn, Turns: t.Turns, Deadline: t.Deadline.UTC().Truncate(time.Second), Head: t.Head, Tip: t.Tip,
-		Scratch: t.Scratch, Result: t.Result,
+		Scratch: t.Scratch, Result: t.Result, Side: t.Side, About: t.About,
 	}
 	if f.Files == nil {
 		f.Files = []File{}

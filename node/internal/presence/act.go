@@ -10,7 +10,10 @@
 // in which the passphrase is typed.
 package presence
 
-import "encoding/binary"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
 
 // actContext keeps a signature over an act apart from every other signature (version 1).
 const actContext = "parley-act/1\x00"
@@ -34,12 +37,19 @@ func (a Act) Bytes() []byte {
 	return out
 }
 
+// Challenge is what a passkey signs for the act.
+func (a Act) Challenge() []byte {
+	sum := sha256.Sum256(a.Bytes())
+	return sum[:]
+}
+
 // Kind says how a person showed to be there.
 type Kind string
 
 // The kinds of proof. A kind that is not known proves nothing.
 const (
 	KindPassphrase Kind = "passphrase" // the passphrase was typed for this act
+	KindPasskey    Kind = "passkey"    // a device of the person's signed for this act
 	KindDemo       Kind = "demo"       // nobody was asked; counts in a demo's own homes only
 )
 
@@ -47,5 +57,5 @@ const (
 type Proof struct {
 	Kind      Kind   `json:"kind"`
 	Nonce     string `json:"nonce"`
-	Signature []byte `json:"signature,omitempty"` // Ed25519 over [Act.Bytes]
+	Signature []byte `json:"signature,omitempty"` // Ed25519 over [Act.Bytes]; of a passkey its answer to [Act.Challenge], in JSON
 }

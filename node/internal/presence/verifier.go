@@ -27,6 +27,7 @@ var (
 	ErrReplayed  = errors.New("this proof was used before")
 	ErrOtherAct  = errors.New("the proof is for something else")
 	ErrSignature = errors.New("the proof was not made with this computer's approval key")
+	ErrPasskey   = errors.New("the passkey's answer does not fit")
 	ErrBusy      = errors.New("too many questions are waiting for a person")
 )
 
@@ -35,6 +36,7 @@ var (
 type Verifier struct {
 	public ed25519.PublicKey // nil: no passphrase proves anything
 	demo   bool
+	passes func(challenge, answer []byte) error
 	now    func() time.Time
 
 	mu     sync.Mutex
@@ -52,6 +54,8 @@ type issued struct {
 type VerifierOptions struct {
 	// Demo takes proofs of [KindDemo] as well. A node that a person relies on never sets it.
 	Demo bool
+	// Passkey checks a passkey's answer to a challenge; nil: no passkey proves anything.
+	Passkey func(challenge, answer []byte) error
 	// Now is the wall clock; nil is the machine's.
 	Now func() time.Time
 }
@@ -59,7 +63,7 @@ type VerifierOptions struct {
 // NewVerifier checks proofs against the public half of the approval key of dir. Without a key there, which
 // only a demo may do, no passphrase proves anything.
 func NewVerifier(dir string, o VerifierOptions) (*Verifier, error) {
-	v := &Verifier{demo: o.Demo, now: o.Now, nonces: map[string]issued{}}
+	v := &Verifier{demo: o.Demo, passes: o.Passkey, now: o.Now, nonces: map[string]issued{}}
 	if v.now == nil {
 		v.now = time.Now
 	}
@@ -111,6 +115,14 @@ func (v *Verifier) Check(act Act, p Proof) error {
 			return ErrDemo
 		}
 		return nil
+	case KindPasskey:
+		if v.passes == nil {
+			return ErrUnknown
+		}
+		if err := v.passes(act.Challenge(), p.Signature); err != nil {
+			return fmt.Errorf("%w: %v", ErrPasskey, err)
+		}
+		return nil
 	case KindPassphrase:
 		if len(v.public) != ed25519.PublicKeySize {
 			return ErrNoKey
@@ -149,4 +161,11 @@ func (v *Verifier) forget(now time.Time) {
 			delete(v.nonces, nonce)
 		}
 	}
+}
+
+// Signed reports whether the owner of an approval key once agreed to exactly this act, whenever that was. It proves
+// what was decided and is no press: see [Verifier.Check] for that.
+func Signed(public ed25519.PublicKey, act Act, p Proof) bool {
+	act.Nonce = p.Nonce
+	return p.Kind == KindPassphrase && len(public) == ed25519.PublicKeySize && ed25519.Verify(public, act.Bytes(), p.Signature)
 }

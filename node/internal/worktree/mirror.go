@@ -180,3 +180,12 @@ func syncDir(dir string) error {
 	err = d.Sync()
 	return errors.Join(err, d.Close())
 }
+
+// Tip is where a branch stood at GitHub when it was last fetched, "" before that.
+func (m *Mirror) Tip(ctx context.Context, branch string) (OID, error) {
+	if branch == "" {
+		return "", nil
+	}
+	have, err := m.refs(ctx, refBase+branch)
+	return have[refBase+branch], err
+}

@@ -1,0 +1,99 @@
+package page_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// places are the views, by the name of their picture.
+var places = [][2]string{
+	{"inbox", "/"},
+	{"threads", "/threads"},
+	{"thread", "/thread?ref=" + id("42")},
+	{"computers", "/computers"},
+	{"setup", "/setup"},
+	{"operations", "/audit"},
+	{"kept", "/audit?of=kept"},
+	{"log", "/audit?of=log"},
+	{"conflicts", "/conflicts?status=all"},
+	{"conflict", "/conflict?ref=CF-7000111"},
+	{"intents", "/intents"},
+	{"saved", "/saved"},
+	{"decisions", "/audit?of=decisions"},
+	{"trouble", "/thread?ref=nowhere"},
+}
+
+func TestEveryViewIsForEverybodyInBothThemesAndWidths(t *testing.T) { // C11, P10: pages for people
+	s := serve(t)
+	s.change(s.busy)
+	w := s.open(t)
+	for i, place := range places {
+		w.do(chromedp.Navigate(s.origin + place[1]))
+		if place[0] != "trouble" {
+			w.live()
+		}
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []int64{1600, 360} {
+				if !long() && ((theme == "dark") != (width == 360) || (theme == "dark") != (i%2 == 0)) {
+					continue
+				}
+				what := fmt.Sprintf("%s-%s-%d", place[0], theme, width)
+				w.theme(theme)
+				w.do(chromedp.EmulateViewport(width, 900))
+				w.picture(what)
+				w.accessible(what)
+				if over := w.value(`String(document.documentElement.scrollWidth - innerWidth)`); over != "0" && !strings.HasPrefix(over, "-") {
+					t.Errorf("%s is %s pixels too wide", what, over)
+				}
+			}
+		}
+	}
+}
+
+func TestAnEmptyPlaceTeaches(t *testing.T) {
+	s := serve(t)
+	s.change(func() {
+		s.cards, s.threads, s.operations, s.kept, s.lines = nil, nil, nil, nil, nil
+		s.status.Peers, s.status.Lanes, s.status.Repositories = nil, nil, nil
+		s.routes[0].Command = nil
+	})
+	w := s.open(t)
+	for _, place := range []struct{ name, path, says string }{
+		{"inbox", "/", "A card comes here when only a person can decide"},
+		{"threads", "/threads", "When a pull request of yours conflicts"},
+		{"computers", "/computers", "parley invite"},
+		{"setup", "/setup", "parley init"},
+		{"conflicts", "/conflicts", "Nothing overlaps"},
+		{"intents", "/intents", "Nobody works right now"},
+		{"saved", "/saved", "No conflict was caught"},
+		{"decisions", "/audit?of=decisions", "Nothing was decided yet"},
+		{"operations", "/audit", "Nothing was changed yet"},
+		{"kept", "/audit?of=kept", "Nothing was replaced yet"},
+		{"log", "/audit?of=log", "Nothing happened yet"},
+	} {
+		w.visit(place.path)
+		w.until(fmt.Sprintf(`document.getElementById("live").innerText.includes(%q)`, place.says))
+		w.picture("empty-" + place.name)
+		if long() {
+			w.accessible("empty " + place.name)
+		}
+	}
+}
+
+func TestTheWordsOfTheDocumentStandWhereItSays(t *testing.T) { // P12: Dev Pipeline, Setup, Master sync
+	s := serve(t)
+	w := s.open(t)
+	w.visit("/setup")
+	for _, js := range []string{
+		`document.querySelector('nav[aria-label="Dev Pipeline"] [aria-current]').innerText.trim() === "Setup"`,
+		`document.querySelector("#master-sync").innerText === "Master sync"`,
+		`document.querySelector("#teammates-name").closest("section").getAttribute("aria-labelledby") === "master-sync"`,
+		`document.querySelector("#teammates-name").innerText === "Start conflicts for teammates' pull requests too"`,
+		`document.querySelector("#teammates").getAttribute("aria-checked") === "false"`,
+	} {
+		w.until(js)
+	}
+}

@@ -1,0 +1,251 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/parley-mesh/parley/conflicts/overlap"
+	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/detect/repo"
+	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/internal/github"
+	"github.com/parley-mesh/parley/node/internal/worktree"
+)
+
+// Bounds of what is published of pull requests.
+const (
+	pullsMax      = 100
+	pullFilesMax  = 300
+	pullBudget    = 5 * time.Minute
+	branchesFirst = 20 * time.Second // after a start, when others are busier
+	pullBlobMax   = 1 << 20
+)
+
+// pushed is what was published of one pull request.
+type pushed struct {
+	repo  *liveRepo
+	says  ledger.Branch
+	edits map[string]*ledger.Edit
+}
+
+// branches publishes the open pull requests as sides while this is the main computer, until ctx ends.
+func (l *live) branches(ctx context.Context) {
+	published := map[ledger.ID]*pushed{}
+	wait := branchesFirst
+	for l.awaitActive(ctx) {
+		if pause(ctx, wait); ctx.Err() != nil {
+			return
+		}
+		wait = l.n.cfg.Timers.every().Scan
+		role, claim := l.n.roster.get().Main()
+		if role != lanes.RoleMain || claim.Device != l.n.id.Device() || !l.active() {
+			clear(published)
+			continue
+		}
+		for _, r := range l.repositories() {
+			if err := l.publishPulls(ctx, r, published); err != nil {
+				l.n.slog.Debug("publish pull requests", "repository", r.slug, "error", err)
+			}
+		}
+	}
+}
+
+// publishPulls says what the open pull requests of a repository change, and which are gone.
+func (l *live) publishPulls(ctx context.Context, r *liveRepo, published map[ledger.ID]*pushed) error {
+	ctx, cancel := context.WithTimeout(ctx, pullBudget)
+	defer cancel()
+	list, err := l.n.gh.OpenPulls(ctx, r.w.owner, r.w.name, r.w.baseBranch())
+	if err != nil {
+		return err
+	}
+	pulls := list.Pulls[:min(len(list.Pulls), pullsMax)]
+	var numbers []uint64
+	for _, p := range pulls {
+		numbers = append(numbers, uint64(p.Number))
+	}
+	fetched, err := r.w.fetch(ctx, numbers...)
+	if err != nil {
+		return err
+	}
+	ring(l.fetched)
+	g, err := repo.Open(ctx, r.w.mirror.Dir())
+	if err != nil {
+		return err
+	}
+	defer g.Close() // its directory is temporary
+	there := map[ledger.ID]bool{}
+	for _, p := range pulls {
+		id := ledger.BranchSide(r.Host, r.Repo, pullName(p))
+		there[id] = true
+		head := fetched.Heads[uint64(p.Number)]
+		was := published[id]
+		if head == "" || was != nil && was.says.Head.String() == string(head) && was.says.Base.String() != "" {
+			continue
+		}
+		now, err := l.readPull(ctx, g, r, p, fetched.Base, head)
+		if err != nil {
+			l.n.slog.Debug("read a pull request", "pull", p.Number, "error", err)
+			continue
+		}
+		l.publish(id, was, now)
+		published[id] = now
+	}
+	for _, id := range l.gonePulls(r, there, published) {
+		delete(published, id)
+	}
+	return nil
+}
+
+// pullName is what a pull request is called as a side: its branch, or its number where that is of another repository.
+func pullName(p github.Pull) string {
+	if p.CrossRepository || p.HeadRef == "" || p.HeadRef[0] == '#' {
+		return fmt.Sprintf("#%d", p.Number)
+	}
+	return clipText(p.HeadRef, 255)
+}
+
+var issueForm = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)
+
+// readPull finds out what a pull request changes.
+func (l *live) readPull(ctx context.Context, g *repo.Repo, r *liveRepo, p github.Pull, base, head worktree.OID) (*pushed, error) {
+	fork, err := r.w.mirror.MergeBase(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	if fork == "" {
+		fork = base
+	}
+	files, err := g.Changes(ctx, string(fork), string(head))
+	if err != nil {
+		return nil, err
+	}
+	files = files[:min(len(files), pullFilesMax)]
+	layout, err := g.Layout(ctx, string(fork))
+	if err != nil {
+		return nil, err
+	}
+	reader := codeReader(layout)
+	delta, prints, err := readBoth(ctx, g, reader, files, string(fork), string(head))
+	if err != nil {
+		return nil, err
+	}
+	out := &pushed{repo: r, edits: map[string]*ledger.Edit{}, says: ledger.Branch{
+		Name: pullName(p), Head: oid(head), Base: oid(fork), Pull: uint64(p.Number), Author: uint64(max(p.AuthorID, 0)),
+		Subjects: clipText(p.Title, ledger.TaskBytesMax), Issues: issuesOf(issueForm.FindAllString(p.Title, -1)), Grammars: reader.Grammars(),
+	}}
+	id := ledger.BranchSide(r.Host, r.Repo, out.says.Name)
+	for i := range files {
+		f := &files[i]
+		if ledger.Path(f.Path).Validate() == nil {
+			out.edits[f.Path] = overlap.EditOf(id, f, &delta, prints[f.Path], editBytesMax)
+		}
+	}
+	return out, nil
+}
+
+// readBoth reads both versions of changed files as code.
+func readBoth(ctx context.Context, g *repo.Repo, reader detect.Reader, files []detect.File, base, head string) (detect.Delta, map[string][]uint64, error) {
+	var before, after []detect.Unit
+	prints := map[string][]uint64{}
+	read := func(commit, path, blob string) (detect.Unit, bool, error) {
+		if blob == "" {
+			return detect.Unit{}, false, nil
+		}
+		content, there, err := g.File(ctx, commit, path)
+		if err != nil || !there || len(content) > pullBlobMax {
+			return detect.Unit{}, false, err
+		}
+		return reader.Read(path, content), true, nil
+	}
+	for i := range files {
+		f := &files[i]
+		if f.Binary || f.Mode&0o170000 == 0o160000 || f.BaseMode&0o170000 == 0o160000 {
+			continue
+		}
+		old, hadOld, err := read(base, f.Old(), f.BaseBlob)
+		if err != nil {
+			return detect.Delta{}, nil, err
+		}
+		now, hasNow, err := read(head, f.Path, f.Blob)
+		if err != nil {
+			return detect.Delta{}, nil, err
+		}
+		if hadOld {
+			before, f.Quality = append(before, old), old.Quality
+		}
+		if hasNow {
+			after, f.Quality = append(after, now), max(f.Quality, now.Quality)
+			prints[f.Path] = detect.NewPrints(old.Prints, now.Prints)
+		}
+	}
+	return reader.Compare(before, after), prints, nil
+}
+
+// publish writes what is new of a pull request.
+func (l *live) publish(id ledger.ID, was, now *pushed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was == nil {
+		was = &pushed{edits: map[string]*ledger.Edit{}}
+		for path, e := range l.before[id] {
+			was.edits[string(path)] = e
+		}
+	}
+	if !reflect.DeepEqual(was.says, now.says) {
+		if _, err := l.write(now.repo, &now.says); err != nil {
+			l.failed("branch", err)
+			return
+		}
+	}
+	for _, path := range sortedKeys(now.edits) {
+		if old := was.edits[path]; old != nil && reflect.DeepEqual(old, now.edits[path]) {
+			continue
+		}
+		if _, err := l.write(now.repo, now.edits[path]); err != nil {
+			l.failed("branch", err)
+			return
+		}
+	}
+	for _, path := range sortedKeys(was.edits) {
+		if now.edits[path] == nil && was.edits[path].Op != ledger.EditBack {
+			if _, err := l.write(now.repo, overlap.BackOf(id, path)); err != nil {
+				l.failed("branch", err)
+				return
+			}
+		}
+	}
+}
+
+// gonePulls says of the sides that are no open pull requests any more that they are gone, and lists them.
+func (l *live) gonePulls(r *liveRepo, there map[ledger.ID]bool, published map[ledger.ID]*pushed) (gone []ledger.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fold.Settle()
+	for _, s := range l.fold.Sides() {
+		branch := s.Kind == detect.Branch || s.Kind == detect.PullRequest
+		if !branch || s.Place != r.Place || there[s.ID] || s.Phase == overlap.Ended || !slices.Contains(l.n.roster.get().Devices(), s.Device) {
+			continue
+		}
+		says := ledger.Branch{Name: s.Ref, Gone: true}
+		if was := published[s.ID]; was != nil {
+			says = was.says
+			says.Gone = true
+		} else if d := l.fold.Digest(s.ID); d != nil {
+			says.Head, says.Base = oid(d.Head), oid(d.Base)
+		}
+		if says.Head == "" || says.Base == "" || ledger.BranchSide(r.Host, r.Repo, says.Name) != s.ID {
+			continue
+		}
+		if _, err := l.write(r, &says); err != nil {
+			l.failed("branch", err)
+			return gone
+		}
+		gone = append(gone, s.ID)
+	}
+	return gone
+}

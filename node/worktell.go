@@ -1,0 +1,112 @@
+package node
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-mesh/parley/conflicts/overlap"
+	"github.com/parley-mesh/parley/node/internal/hooks"
+)
+
+// toldMax is how many facts are remembered as told to a session, the newest.
+const toldMax = 400
+
+// told are the keys of the facts that a session was told, oldest first: each is told once for each change.
+type told []string
+
+// add notes that a fact is told now; false when it was before.
+func (t *told) add(key string) bool {
+	if slices.Contains(*t, key) {
+		return false
+	}
+	*t = append(*t, key)
+	if n := len(*t) - toldMax; n > 0 {
+		*t = slices.Clone((*t)[n:])
+	}
+	return true
+}
+
+// brief tells a session what it does not know yet. At its start that begins with where it is.
+func (l *live) brief(s *session, start bool) hooks.Decision {
+	if start {
+		s.told = slices.DeleteFunc(s.told, func(key string) bool { return !strings.HasPrefix(key, "message:") }) // its context may be new
+	}
+	texts := l.facts(s, lowestRank)
+	if near := l.near(s); start && len(texts) == 0 && near != "" {
+		texts = append(texts, near)
+	}
+	return l.say(s, overlap.Warn, texts)
+}
+
+// Ranks of facts as [overlap.Briefing] has them: up to which a fact is told between an agent's steps, and at its turn's
+// end.
+const (
+	messageRank = 3
+	warningRank = 5
+	lowestRank  = 99
+)
+
+// facts are what a session was not told yet, of a rank up to the given one.
+func (l *live) facts(s *session, rank int) (texts []string) {
+	for _, o := range l.parts(s) {
+		b := l.fold.Briefing(o.id)
+		for _, f := range b.Facts {
+			if f.Rank <= rank && s.told.add(f.Key) {
+				texts = append(texts, quoted(f.Text))
+			}
+		}
+	}
+	return texts
+}
+
+// parts are a session and its work in other checkouts.
+func (l *live) parts(s *session) []*session {
+	out := []*session{s}
+	for _, key := range l.sessionKeys() {
+		if o := l.sessions[key]; o.parent == s && !o.ended {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// quoted keeps what others wrote on one line each, so that nothing of it can look like a line of parley's own.
+func quoted(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }), " / ")
+}
+
+// between is what has come up since the session was told last, between two of its steps.
+func (l *live) between(s *session) hooks.Decision {
+	return l.say(s, overlap.Warn, l.facts(s, warningRank))
+}
+
+// atTurnEnd puts the end of a turn off once, where something waits that nobody else would tell the agent.
+func (l *live) atTurnEnd(s *session, again bool) hooks.Decision {
+	if again {
+		return hooks.Allow()
+	}
+	return l.say(s, overlap.Block, l.facts(s, messageRank))
+}
+
+// near says who else works on the repository.
+func (l *live) near(s *session) string {
+	var labels []string
+	for _, o := range l.fold.Sides() {
+		if o.Place != s.repo.Place || o.Session == s.id || o.ID == s.id || o.Phase != overlap.Working {
+			continue
+		}
+		label := o.Label
+		if o.Task != "" {
+			label += `: "` + quoted(clipText(o.Task, 200)) + `"`
+		}
+		labels = append(labels, label)
+	}
+	if len(labels) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(labels) - overlap.BriefingMax; n > 0 {
+		labels, more = labels[:overlap.BriefingMax], " and others"
+	}
+	return "Others work on " + s.repo.slug + " now: " + strings.Join(labels, "; ") + more + "."
+}
