@@ -33,12 +33,19 @@ func Meet(a, b *Party, with Meeting) Report {
 		m.exclusive(a, b)
 		m.exclusive(b, a)
 		m.symbolOverlap()
-		m.textualMerge()
+		if !shareCheckout(a, b) { // they write into the same files: there is nothing to merge
+			m.textualMerge()
+		}
 	}
 	m.contractBreaks(a, b)
 	m.contractBreaks(b, a)
 	m.Sort()
 	return m.Report
+}
+
+// shareCheckout reports whether two sides work in one working copy, where each has the other's work already.
+func shareCheckout(a, b *Party) bool {
+	return a.Side.Checkout != "" && a.Side.Checkout == b.Side.Checkout
 }
 
 // Alone finds what one side does by itself: what falls under a protected path.

@@ -42,7 +42,7 @@ func duplicates(r *Report, all []*Party, one *Party) {
 	words := newCorpus(live)
 	for i, p := range live {
 		for j, q := range live[:i] {
-			if one != nil && p != one && q != one || p.Side.Repo != q.Side.Repo {
+			if one != nil && p != one && q != one || p.Side.Repo != q.Side.Repo || shareCheckout(p, q) {
 				continue
 			}
 			if f, ok := duplicate(p, q, words.similar(i, j)); ok {

@@ -126,3 +126,26 @@ func TestWholeNumbersAreAsGoodAsFloats(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoSharesAWorkingCopyNeitherMergesNorRepeats(t *testing.T) { // C16
+	a, b := twins()
+	a.Files, b.Files = []File{edited("refund.ts", "1")}, []File{edited("refund.ts", "2")}
+	for _, d := range []*Digest{a, b} {
+		d.Base, d.Files[0].Hunks = "base", []Hunk{{OldStart: 3, OldLen: 1, NewLen: 1, Hash: uint64(len(d.Side.Ref) + int(d.Side.Ref[5]))}}
+	}
+	kinds := func() (all []Kind) {
+		for _, f := range find(t, DefaultPolicy(), append(others(), a, b)...).Findings {
+			all = append(all, f.Kind)
+		}
+		return all
+	}
+	if got := kinds(); !slices.Contains(got, TextualMerge) || !slices.Contains(got, DuplicateWork) {
+		t.Fatalf("in two working copies: %v", got)
+	}
+
+	a.Side.Checkout, b.Side.Checkout = "one", "one"
+
+	if got := kinds(); slices.Contains(got, TextualMerge) || slices.Contains(got, DuplicateWork) || !slices.Contains(got, PathOverlap) {
+		t.Errorf("in one working copy: %v", got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -62,6 +61,10 @@ type station struct {
 	word    relayWord
 	skew    time.Duration // the relay's clock against this one's
 	trouble string
+
+	set     bool             // by the configuration: it stays whatever happens
+	by      map[peer.ID]bool // the members that are reached by it, where it was learnt
+	failing time.Time        // since when nothing could be reserved; zero: it could
 }
 
 // RelayStatus is a relay as this computer has it.
@@ -73,59 +76,6 @@ type RelayStatus struct {
 	Trouble   string        // why nothing is reserved
 	Skew      time.Duration // how far its clock is ahead of this one's
 	LatencyMS int64
-}
-
-// learnRelays adds relays that are not known yet, as long as there is room.
-func (m *Mesh) learnRelays(infos ...peer.AddrInfo) {
-	news := false
-	m.mu.Lock()
-	for _, info := range infos {
-		if info.ID == m.host.ID() || m.shut[info.ID] {
-			continue
-		}
-		i := slices.IndexFunc(m.stations, func(s *station) bool { return s.info.ID == info.ID })
-		if i < 0 {
-			if len(m.stations) >= relaysMax {
-				continue
-			}
-			m.stations = append(m.stations, &station{info: info})
-			news = true
-			continue
-		}
-		for _, a := range info.Addrs {
-			if s := m.stations[i]; len(s.info.Addrs) < relaysMax && !slices.ContainsFunc(s.info.Addrs, a.Equal) {
-				s.info.Addrs = append(s.info.Addrs, a)
-				news = true
-			}
-		}
-	}
-	m.allowRelays()
-	m.mu.Unlock()
-	if news {
-		m.reserveNow()
-	}
-}
-
-// allowRelays lets the relays that are known be dialled, and no others. The caller holds the lock.
-func (m *Mesh) allowRelays() {
-	var ids []peer.ID
-	for _, s := range m.stations {
-		ids = append(ids, s.info.ID)
-	}
-	m.gate.setRelays(ids)
-}
-
-// leaveRelays gives up the places at computers that were removed from the fleet: a relay is told who belongs to it,
-// and it is dialled although it is no member.
-func (m *Mesh) leaveRelays(removed []peer.ID, members map[peer.ID]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range removed {
-		m.shut[p] = true
-	}
-	maps.DeleteFunc(m.shut, func(p peer.ID, _ bool) bool { return members[p] })
-	m.stations = slices.DeleteFunc(m.stations, func(s *station) bool { return m.shut[s.info.ID] })
-	m.allowRelays()
 }
 
 // retellRelays lets every relay hear anew who belongs to the fleet.
@@ -151,6 +101,7 @@ func (m *Mesh) keepReserving() {
 	defer tick.Stop()
 	for {
 		m.mu.Lock()
+		m.unlearn()
 		for _, s := range m.stations {
 			here := m.host.Network().Connectedness(s.info.ID) == network.Connected
 			if !here && !s.until.IsZero() {
@@ -183,8 +134,12 @@ func (m *Mesh) reserveAt(s *station) {
 	s.busy, s.until, s.trouble = false, until, ""
 	if err != nil {
 		s.trouble = err.Error()
+		if s.failing.IsZero() {
+			s.failing = time.Now()
+		}
 	} else {
-		s.word, s.skew = word, skew
+		s.word, s.skew, s.failing = word, skew, time.Time{}
+		delete(m.dropped, s.info.ID)
 	}
 	m.mu.Unlock()
 	if err == nil {

@@ -79,6 +79,7 @@ func (m *Mesh) SetLanes(grants []lanes.Grant) error {
 	}
 	m.mu.Lock()
 	inviting := m.invite != nil || m.farewells > 0
+	clear(m.spurns)
 	m.mu.Unlock()
 	if !inviting {
 		m.promote()

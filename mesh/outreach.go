@@ -11,7 +11,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/autonatv2"
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/multiformats/go-multistream"
@@ -62,7 +61,7 @@ func (m *Mesh) reachOut() error {
 		if err != nil {
 			return err
 		}
-		m.learnRelays(info)
+		m.learnRelay("", info)
 	}
 	m.work.Go(m.keepReserving)
 	return nil
@@ -185,20 +184,6 @@ func (m *Mesh) tellMoved(d ledger.Device, addrs []ma.Multiaddr) {
 	}
 	if up {
 		m.tell(Event{Kind: PeerMoved, Device: d, Addrs: textsOf(addrs)})
-	}
-}
-
-// learnFrom takes the relays that a member is reached by as relays for this computer too: that is how one
-// that is set on one computer comes to all. Another developer's is left alone: a relay is told every key of the
-// fleet (rule L1).
-func (m *Mesh) learnFrom(p peer.ID, addrs []ma.Multiaddr) {
-	if !m.c.Reach.Circuits || !m.gate.member(p) {
-		return
-	}
-	for _, a := range addrs {
-		if info, ok := relayIn(a); ok {
-			m.learnRelays(info)
-		}
 	}
 }
 

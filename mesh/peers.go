@@ -136,6 +136,7 @@ func (m *Mesh) tellUp(d ledger.Device) {
 	told := s == nil || !s.Connected || m.up[d]
 	if !told {
 		m.up[d] = true
+		delete(m.spurns, p)
 	}
 	if len(addrs) > 0 {
 		m.addrs[d] = addrs
@@ -178,6 +179,8 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	m.mu.Unlock()
 	if up {
 		m.tell(Event{Kind: PeerDown, Device: d})
+	} else if conn.Stat().Direction == network.DirOutbound {
+		m.spurn(conn.RemotePeer())
 	}
 }
 
@@ -265,9 +268,10 @@ func (m *Mesh) dialAll() {
 			continue
 		}
 		addrs := m.addressesOf(p)
-		if len(addrs) == 0 {
+		if len(addrs) == 0 || m.spurned(id) {
 			continue
 		}
+		m.learnAgain(id, addrs)
 		m.run(func() { m.dial(id, addrs) })
 	}
 }

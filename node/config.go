@@ -223,7 +223,7 @@ func (c Config) Write(file string) error {
 
 var (
 	slugForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
-	hostForm = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+	hostForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 )
 
 // Validate returns the first thing that is wrong, as a [ConfigError].

@@ -75,6 +75,7 @@ func (l *live) settle(ctx context.Context, now time.Time) {
 	l.mu.Unlock()
 	if told {
 		l.bell.Ring()
+		l.n.changed.Ring()
 	}
 }
 

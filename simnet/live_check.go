@@ -69,6 +69,17 @@ func workTold(f *overlap.Fold) string {
 	return b.String()
 }
 
+// differs is the first line in which two texts differ.
+func differs(one, other string) string {
+	a, b := strings.Split(one, "\n"), strings.Split(other, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%q, and anew %q", a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, and anew %d", len(a), len(b))
+}
+
 // sameWorkSameConflicts: a set of records means the same wherever and in whatever order it came, and the fold that
 // took them one by one says what one says that begins anew.
 func sameWorkSameConflicts(w *World, s Step) error {
@@ -87,7 +98,7 @@ func sameWorkSameConflicts(w *World, s Step) error {
 		again.Tick(c.millis())
 		c.live.fold.Tick(c.millis())
 		if one, other := workTold(c.live.fold), workTold(again); one != other {
-			return fmt.Errorf("%s says\n%sand anew\n%s", c, one, other)
+			return fmt.Errorf("%s says %s", c, differs(one, other))
 		}
 		neutral.Tick(last)
 		h := fnv.New64a()

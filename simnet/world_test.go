@@ -53,7 +53,7 @@ func TestPromisesHoldBetweenDevelopers(t *testing.T) { // S1 to S20, P3 to P5, P
 
 func TestPromisesHoldWhileAgentsWork(t *testing.T) { // E1 to E5, C1, C9, C10
 	t.Parallel()
-	for seed := range seedsOf(t, 16) {
+	for seed := range seedsOf(t, 8) {
 		cfg := Config{Seed: seed, Agents: 1 + int(seed%3), Ending: Endings[seed%uint64(len(Endings))]}
 		if err := New(cfg).Run(); err != nil {
 			t.Error(err)

@@ -19,7 +19,7 @@ type ailment struct {
 var ailments = []ailment{
 	{"git-missing", "git", "git is not installed", "install git 2.38 or newer%s, then run parley doctor"},
 	{"git-old", "git", "git is too old to try a merge without a checkout", "install git 2.38 or newer%s, then run parley doctor"},
-	{"home-missing", "home", "this computer is not set up", "run parley init"},
+	{"home-missing", "home", "this computer is not set up", "run parley setup"},
 	{"home-open", "home", "others can read the home", "run chmod go= %s"},
 	{"home-unwritable", "home", "nothing can be written into the home", "run chown -R %s and chmod -R u+rwX on it, or mount it writable"},
 	{"config", "home", "the settings are spoiled", "correct that line, then run parley doctor"},

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main})
+	testscript.Main(tidied{m}, map[string]func(){"parley": main})
 }
 
 // toyWork makes passphrases cheap where they protect nothing.
@@ -42,6 +42,16 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"called":    calledSo,
 			"line":      firstLine,
 			"words":     sameWords,
+		},
+	})
+}
+
+// TestANewPersonIsGuidedToAWorkingPair plays a person at a terminal, from nothing to two computers.
+func TestANewPersonIsGuidedToAWorkingPair(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/setup", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setUp,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "answers": answers, "connected": connected, "line": firstLine, "manager": standIn,
 		},
 	})
 }

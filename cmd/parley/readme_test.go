@@ -2,24 +2,52 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/parley-mesh/parley/simnet/demo"
 )
 
-// program builds parley once for a test.
+// program is parley, with parley-hook beside it. They are built once.
 func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "parley")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return path
+	return filepath.Join(dir, "parley")
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "parley-test-")
+	if err != nil {
+		return "", err
+	}
+	builtIn = dir
+	if out, err := exec.Command("go", "build", "-o", dir, ".", "../parley-hook").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w: %s", err, out)
+	}
+	return dir, nil
+})
+
+// builtIn is removed when all tests have ended.
+var builtIn string
+
+// tidied removes what tests share.
+type tidied struct{ m *testing.M }
+
+func (t tidied) Run() int {
+	status := t.m.Run()
+	if builtIn != "" {
+		os.RemoveAll(builtIn)
+	}
+	return status
 }
 
 // play runs a demo that answers itself, and returns what it printed.

@@ -20,9 +20,6 @@ import (
 	"github.com/parley-mesh/parley/node/service"
 )
 
-// agentPrograms are the agents whose folders a service must know.
-var agentPrograms = []string{"claude", "codex", "gemini", "opencode", "cursor-agent", "agent", "node"}
-
 func (a *app) serviceCommand() *cobra.Command {
 	root := a.group("service", "let the system keep this computer's node running")
 	root.Long = "The node then starts when you sign in, and again after a fault: by systemd (a user unit), launchd (an agent) or\n" +
@@ -119,7 +116,8 @@ func (a *app) explainLinger(ctx context.Context, k service.Kind) {
 	}
 }
 
-// surroundings are the places of the programs as this command sees them.
+// surroundings are the places of the programs as this command sees them. The search path keeps its order, so that
+// the service finds the very programs that its person does, agents among them.
 func surroundings(ctx context.Context) (node.Surroundings, error) {
 	var s node.Surroundings
 	if err := checkGit(ctx); err != nil {
@@ -130,21 +128,12 @@ func surroundings(ctx context.Context) (node.Surroundings, error) {
 		return s, err
 	}
 	s.Program = program
-	folders := []string{}
-	for _, name := range slices.Concat([]string{"git", "gh"}, agentPrograms) {
-		path, err := exec.LookPath(name)
-		if err != nil || !filepath.IsAbs(path) {
-			continue
+	for name, at := range map[string]*string{"git": &s.Git, "gh": &s.Gh} {
+		if path, err := exec.LookPath(name); err == nil && filepath.IsAbs(path) {
+			*at = path
 		}
-		switch name {
-		case "git":
-			s.Git = path
-		case "gh":
-			s.Gh = path
-		}
-		folders = append(folders, filepath.Dir(path))
 	}
-	s.Path = usefulFolders(append(folders, append(filepath.SplitList(os.Getenv("PATH")), systemFolders()...)...))
+	s.Path = usefulFolders(slices.Concat(filepath.SplitList(os.Getenv("PATH")), systemFolders()))
 	return s, nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
 )
@@ -21,15 +23,16 @@ import (
 // environment, as systemd does, and ends it.
 const manager = `#!/bin/sh
 unit=$XDG_CONFIG_HOME/systemd/user
-running() { test -e "$STATE/pid" && kill -0 "$(cat "$STATE/pid")" 2>/dev/null; }
-end() { running || return 0; kill "$(cat "$STATE/pid")"; while running; do sleep 0.1; done; rm "$STATE/pid"; }
 for last; do :; done
+pid=$STATE/$last.pid
+running() { test -e "$pid" && kill -0 "$(cat "$pid")" 2>/dev/null; }
+end() { running || return 0; kill "$(cat "$pid")"; while running; do sleep 0.1; done; rm "$pid"; }
 case "$*" in
 *restart*)
 	end
 	line=$(sed -n 's/^ExecStart=//p' "$unit/$last")
-	env -i HOME="$HOME" sh -c "exec $line" >"$STATE/said" 2>&1 &
-	echo $! >"$STATE/pid" ;;
+	setsid env -i HOME="$HOME" sh -c "exec $line" >"$STATE/said" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	echo $! >"$pid" ;;
 *disable*) end ;;
 *ActiveState*) if running; then echo ActiveState=active; else echo ActiveState=inactive; fi; echo UnitFileState=enabled ;;
 esac
@@ -68,12 +71,7 @@ func aPerson(t *testing.T) person {
 	if err := os.Mkdir(state, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if pid, err := os.ReadFile(filepath.Join(state, "pid")); err == nil {
-			n, _ := strconv.Atoi(strings.TrimSpace(string(pid)))
-			syscall.Kill(n, syscall.SIGKILL) //nolint:errcheck // it has ended already, mostly
-		}
-	})
+	t.Cleanup(func() { endServices(state) })
 	p.env = append(os.Environ(), "HOME="+p.dir, "STATE="+state, "PATH="+filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"),
 		"XDG_CONFIG_HOME="+filepath.Join(p.dir, ".config"), "XDG_DATA_HOME="+filepath.Join(p.dir, ".local/share"))
 	for _, args := range [][]string{{"init", "-q", "shop"}, {"-C", "shop", "remote", "add", "origin", "https://github.com/acme/shop"}} {
@@ -84,6 +82,28 @@ func aPerson(t *testing.T) person {
 		}
 	}
 	return p
+}
+
+// endServices ends what the stand-in started and a failed test left.
+func endServices(state string) {
+	files, _ := filepath.Glob(filepath.Join(state, "*.pid"))
+	for _, file := range files {
+		if pid, err := os.ReadFile(file); err == nil {
+			if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil {
+				syscall.Kill(n, syscall.SIGKILL) //nolint:errcheck // it has ended already, mostly
+			}
+		}
+	}
+}
+
+// standIn DIR puts the stand-in for systemd's manager into a folder of programs, and ends what it has started with
+// the script.
+func standIn(ts *testscript.TestScript, _ bool, args []string) {
+	state := ts.MkAbs("state")
+	ts.Check(os.MkdirAll(state, 0o755))
+	ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), "systemctl"), []byte(manager), 0o755))
+	ts.Setenv("STATE", state)
+	ts.Defer(func() { endServices(state) })
 }
 
 func (p person) run(want int, args ...string) string {
@@ -176,6 +196,9 @@ func TestAServiceFindsItsProgramsAndUninstallLeavesNothing(t *testing.T) {
 
 	p.run(0, "service", "install")
 	p.answers(home) // with an empty environment: git was found by what the installation wrote down
+	if around, err := home.Surroundings(); err != nil || around.Gh != filepath.Join(p.dir, "bin", "gh") || around.Path[0] != filepath.Join(p.dir, "bin") {
+		t.Errorf("the search path is not this person's: %+v, %v", around, err)
+	}
 	if said := p.run(0, "service", "status"); !strings.Contains(said, "Running                  yes") || !strings.Contains(said, p.parley) {
 		t.Errorf("status:\n%s", said)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
@@ -18,14 +19,20 @@ import (
 
 // initFlags is what is said on the command line; the rest is asked.
 type initFlags struct {
-	name  string
-	repos []string
+	name   string
+	repos  []string
+	listen []string // multiaddresses; empty: a free port of every address
+}
+
+func (f *initFlags) flags(set *pflag.FlagSet) {
+	set.StringVar(&f.name, "name", "", "what you call this computer (default: its host name)")
+	set.StringArrayVar(&f.repos, "repo", nil, "a checkout to look after; may be given several times")
+	set.StringArrayVar(&f.listen, "listen", nil, "address to be reached at, such as /ip4/192.0.2.7/tcp/4001; may be given several times")
 }
 
 func (a *app) initCommand(c *cobra.Command) {
 	var f initFlags
-	c.Flags().StringVar(&f.name, "name", "", "what you call this computer (default: its host name)")
-	c.Flags().StringArrayVar(&f.repos, "repo", nil, "a checkout to look after; may be given several times")
+	f.flags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error { return a.init(c.Context(), f) }
 }
 
@@ -38,7 +45,9 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 		return err
 	}
 	config := node.Default()
-	config.Listen = freePort(config)
+	if config.Listen = f.listen; len(f.listen) == 0 {
+		config.Listen = freePort(node.Default())
+	}
 	if err := a.findRepositories(ctx, f.repos, &config); err != nil {
 		return err
 	}

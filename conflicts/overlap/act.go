@@ -125,7 +125,7 @@ func (f *Fold) live(c *Conflict) {
 	r := course{fold: f, c: c}
 	c.Status = Open
 	for _, it := range f.events[c.ID] {
-		if it.place != c.Place {
+		if it.place != c.Place && !slices.ContainsFunc(c.Sides, func(s Side) bool { return s.Place == it.place }) {
 			continue
 		}
 		switch body := it.Content.(type) {

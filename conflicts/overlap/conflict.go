@@ -1,8 +1,10 @@
 package overlap
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
+	"strings"
 
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/ledger"
@@ -87,20 +89,33 @@ type Said struct {
 	At     uint64
 }
 
-// conflicts lists what stands now, each conflict once.
-func (f *Fold) standing(byID map[ledger.ID]int) (list []Conflict) {
-	report := f.findings()
-	for i := range report.Findings {
-		one := &report.Findings[i]
-		c := f.conflictOf(one)
-		if at, twice := byID[c.ID]; twice {
-			list[at].join(c)
+// standing lists what stands now, each conflict once.
+func (f *Fold) standing() (list []Conflict) {
+	list = slices.Clone(f.joint.conflicts)
+	for _, one := range f.alone {
+		list = append(list, one.conflicts...)
+	}
+	for _, one := range f.pairs {
+		list = append(list, one.conflicts...)
+	}
+	slices.SortFunc(list, func(a, b Conflict) int {
+		return cmp.Or(slices.Compare(a.ID[:], b.ID[:]), int(b.Severity)-int(a.Severity), strings.Compare(a.Sentence, b.Sentence))
+	})
+	n := 0
+	for i := range list {
+		if n > 0 && list[n-1].ID == list[i].ID {
+			list[n-1].join(list[i])
 			continue
 		}
-		byID[c.ID] = len(list)
-		list = append(list, c)
+		list[n] = list[i]
+		sides := slices.Clone(list[n].Sides)
+		for k := range sides {
+			sides[k] = f.view(f.sides[sides[k].ID])
+		}
+		list[n].Sides = sides
+		n++
 	}
-	return list
+	return list[:n]
 }
 
 // conflictOf makes a conflict of a finding.
@@ -166,17 +181,23 @@ func distinct(list []string) []string {
 // view is a side as others see it.
 func (f *Fold) view(s *side) Side {
 	d := &s.digest.Side
+	if s.label == "" {
+		s.label = d.Label()
+	}
 	return Side{
-		ID: s.id, Root: s.root, Ref: d.Ref, Label: d.Label(), Kind: s.kind, Place: s.place, User: d.User, Name: d.Name, Agent: d.Agent,
+		ID: s.id, Root: s.root, Ref: d.Ref, Label: s.label, Kind: s.kind, Place: s.place, User: d.User, Name: d.Name, Agent: d.Agent,
 		Branch: d.Branch, Task: d.Task, Device: s.device, Developer: s.who, Session: s.session, Intent: s.intent,
-		Phase: s.phase, First: s.first, Last: s.last, Expires: s.expired,
+		Phase: s.phase, Last: s.last, Expires: s.expired,
 	}
 }
 
 // conclude lists all conflicts, with what became of them.
 func (f *Fold) conclude() {
-	f.byID = map[ledger.ID]int{}
-	list := f.standing(f.byID)
+	list := f.standing()
+	f.byID = make(map[ledger.ID]int, len(list))
+	for i := range list {
+		f.byID[list[i].ID] = i
+	}
 	for id, events := range f.events {
 		if _, stands := f.byID[id]; !stands {
 			if c, ok := f.past(id, events); ok {
@@ -191,7 +212,10 @@ func (f *Fold) conclude() {
 	slices.SortFunc(list, compareConflicts)
 	numbers := make([]numbered, 0, len(list))
 	for _, c := range list {
-		numbers = append(numbers, numbered{c.ID, ledger.NameOf(c.ID)})
+		if f.number[c.ID] == "" {
+			f.number[c.ID] = ledger.NameOf(c.ID)
+		}
+		numbers = append(numbers, numbered{c.ID, f.number[c.ID]})
 	}
 	names := map[ledger.ID]string{}
 	shorten(names, "CF-", numbers)

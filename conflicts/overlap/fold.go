@@ -53,17 +53,18 @@ type Fold struct {
 	rebuild bool // even what counts as said
 	stale   bool // the conflicts are to be listed anew
 
-	sides map[ledger.ID]*side
-	order []*side // by id
-	refs  map[ledger.ID]string
-	byRef map[string]*side
-	alone map[ledger.ID]detect.Report
-	pairs map[[2]ledger.ID]detect.Report
-	joint detect.Report
-	index *ground
-	list  []Conflict
-	byID  map[ledger.ID]int
-	mine  map[ledger.ID][]int // the live conflicts of a side, by place in the list
+	sides  map[ledger.ID]*side
+	order  []*side // by id
+	refs   map[ledger.ID]string
+	byRef  map[string]*side
+	alone  map[ledger.ID]told
+	pairs  map[[2]ledger.ID]told
+	joint  told
+	number map[ledger.ID]string // of each conflict that was seen, as in names
+	index  *ground
+	list   []Conflict
+	byID   map[ledger.ID]int
+	mine   map[ledger.ID][]int // the live conflicts of a side, by place in the list
 }
 
 // item is one record that counts as said.
@@ -156,6 +157,9 @@ func (f *Fold) SetPeople(people map[ledger.Device]Person) {
 func (f *Fold) Tick(now uint64) {
 	if now == f.now {
 		return
+	}
+	if now < f.now { // a clock was set back: what expired may not have
+		f.everything()
 	}
 	f.now = now
 	for _, s := range f.order {

@@ -193,6 +193,8 @@ func TestLinkedRepositoriesAreToldOfBrokenContractsAndNeverBlocked(t *testing.T)
 			t.Errorf("briefing %+v", facts)
 		}
 	}
+	b.say(web, &ledger.Act{Conflict: c.ID, Side: y, Action: ledger.ActWillRebase}) // in the ledger of its own repository
+	w.is(detect.ContractBreak, Resolving)
 	a.edits(x, "src/refunds.ts")
 	for _, c := range w.f.Conflicts() {
 		if c.Kind == detect.PathOverlap {

@@ -131,6 +131,19 @@ func TestAClockThatRunsAheadKeepsNothingAlive(t *testing.T) { // C10
 	}
 }
 
+func TestAClockThatIsSetBackBringsBackWhatHadExpired(t *testing.T) { // C10
+	w, a, b, x, y := two(t)
+	a.claims(x, exclusive("db/a.sql", 1))
+	b.say(shop, &ledger.Attempt{Session: y, Paths: []ledger.Trying{{Path: "db/a.sql", Op: ledger.EditModify}}})
+	w.is(detect.PathOverlap, Open)
+	for _, ms := range []uint64{AttemptFor, ExpiresAfter} {
+		w.f.Tick(start + ms)
+		w.none()
+		w.f.Tick(start)
+		w.is(detect.PathOverlap, Open)
+	}
+}
+
 func TestASessionsConflictsMoveToTheIntentAndKeepTheirNames(t *testing.T) { // C10
 	w, _, b, _, y := overlapping(t)
 	before := w.is(detect.PathOverlap, Open)

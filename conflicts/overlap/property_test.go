@@ -157,8 +157,8 @@ func (s *story) String() string {
 	return b.String()
 }
 
-// told is everything that a fold says, with its time.
-func told(f *Fold) string {
+// everything is all that a fold says, with its time.
+func everything(f *Fold) string {
 	var b strings.Builder
 	for _, c := range f.Conflicts() {
 		fmt.Fprintf(&b, "%s %x %s %s %s %v %s %v %v %d %d %v %v %s %s %d\n", c.Name, c.ID, c.Kind, c.Status, c.Severity, c.Blocking, c.Blocked.Short(), c.About,
@@ -207,9 +207,9 @@ func TestTheOrderOfArrivalNeverMatters(t *testing.T) { // C1, C10
 				s.fork()
 			}
 		}
-		want := told(s.elsewhere(1))
+		want := everything(s.elsewhere(1))
 		for seed := range uint64(3) {
-			if got := told(s.elsewhere(seed + 2)); got != want {
+			if got := everything(s.elsewhere(seed + 2)); got != want {
 				rt.Fatalf("%s\none order\n%s\nanother\n%s", s, want, got)
 			}
 		}

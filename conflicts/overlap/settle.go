@@ -20,8 +20,8 @@ func (f *Fold) settle() {
 	}
 	f.unnamed = false
 	if f.all {
-		f.sides, f.order, f.pairs = map[ledger.ID]*side{}, nil, map[[2]ledger.ID]detect.Report{}
-		f.alone, f.index = map[ledger.ID]detect.Report{}, newGround()
+		f.sides, f.order, f.pairs = map[ledger.ID]*side{}, nil, map[[2]ledger.ID]told{}
+		f.alone, f.index, f.number = map[ledger.ID]told{}, newGround(), map[ledger.ID]string{}
 	}
 	changed := f.revise(f.affected())
 	f.all = false
@@ -94,6 +94,10 @@ func compareSides(a, b *side) int { return slices.Compare(a.id[:], b.id[:]) }
 
 // meet finds what concerns the sides that changed.
 func (f *Fold) meet(changed []*side) {
+	f.byRef = map[string]*side{}
+	for _, s := range f.order {
+		f.byRef[s.digest.Side.Ref] = s
+	}
 	is := map[ledger.ID]bool{}
 	for _, s := range changed {
 		is[s.id] = true
@@ -107,22 +111,32 @@ func (f *Fold) meet(changed []*side) {
 		f.index.put(s)
 		delete(f.alone, s.id)
 		if s.live() {
-			f.alone[s.id] = detect.Alone(s.party)
+			f.alone[s.id] = f.tell(detect.Alone(s.party))
 		}
 		for _, o := range f.order {
 			if s == o || is[o.id] && o.id.Less(s.id) {
 				continue
 			}
 			if r := f.between(s, o); len(r.Findings)+len(r.Doubts) > 0 {
-				f.pairs[pairOf(s, o)] = r
+				f.pairs[pairOf(s, o)] = f.tell(r)
 			}
 		}
 	}
-	f.joint = f.together()
-	f.byRef = map[string]*side{}
-	for _, s := range f.order {
-		f.byRef[s.digest.Side.Ref] = s
+	f.joint = f.tell(f.together())
+}
+
+// told is what the detectors say, and the conflicts that it makes.
+type told struct {
+	detect.Report
+	conflicts []Conflict
+}
+
+func (f *Fold) tell(r detect.Report) told {
+	t := told{Report: r}
+	for i := range r.Findings {
+		t.conflicts = append(t.conflicts, f.conflictOf(&r.Findings[i]))
 	}
+	return t
 }
 
 func pairOf(a, b *side) [2]ledger.ID {
@@ -182,30 +196,22 @@ func (f *Fold) together() detect.Report {
 	for _, p := range places {
 		r.Add(detect.Together(byPlace[p]))
 	}
-	return r
-}
-
-// findings are all that stand now, and what nobody can tell, in order.
-func (f *Fold) findings() detect.Report {
-	var r detect.Report
-	for _, s := range f.order {
-		r.Add(f.alone[s.id])
-	}
-	for _, one := range f.pairs {
-		r.Add(one)
-	}
-	for _, one := range f.joint.Findings {
-		if len(one.Sides) != 2 || !related(f.byRef[one.Sides[0]], f.byRef[one.Sides[1]]) || one.Kind == detect.DependencyOrder {
-			r.Findings = append(r.Findings, one)
-		}
-	}
-	r.Doubts = append(r.Doubts, f.joint.Doubts...)
-	r.Sort()
+	r.Findings = slices.DeleteFunc(r.Findings, func(one detect.Finding) bool {
+		return one.Kind == detect.DuplicateWork && related(f.byRef[one.Sides[0]], f.byRef[one.Sides[1]])
+	})
 	return r
 }
 
 // Doubts are the questions that the records do not answer, in order.
 func (f *Fold) Doubts() []detect.Doubt {
 	f.settle()
-	return f.findings().Doubts
+	r := detect.Report{Doubts: slices.Clone(f.joint.Doubts)}
+	for _, s := range f.order {
+		r.Doubts = append(r.Doubts, f.alone[s.id].Doubts...)
+	}
+	for _, one := range f.pairs {
+		r.Doubts = append(r.Doubts, one.Doubts...)
+	}
+	r.Sort()
+	return r.Doubts
 }

@@ -58,7 +58,8 @@ type side struct {
 	tried     item
 	expired   uint64 // when it expires or expired; 0 for what does not
 	published *ledger.Branch
-	arrived   uint64          // time of the first edit or claim by its author's clock
+	arrived   uint64 // time of the first edit or claim by its author's clock
+	label     string
 	classes   map[string]byte // how a path, symbol or contract changes
 
 	attemptEnds uint64

@@ -258,13 +258,13 @@ func contractChange(was, is *detect.Contract) (change detect.ContractChange, dif
 	j := newJudge(languages[dialectOf(is.Path)])
 	if was.Inputs != is.Inputs {
 		if was.Kind == detect.SchemaContract {
-			j.schemas(was.Inputs, is.Inputs, "field ", false)
+			j.schemas(was.Inputs, is.Inputs, "field ", shared)
 		} else {
-			j.parts(was.Inputs, is.Inputs, false)
+			j.parts(was.Inputs, is.Inputs, asked)
 		}
 	}
 	if was.Outputs != is.Outputs {
-		j.parts(was.Outputs, is.Outputs, true)
+		j.parts(was.Outputs, is.Outputs, given)
 	}
 	change.Verdict, change.Why = j.verdict(), j.why
 	switch {
@@ -280,8 +280,17 @@ func contractChange(was, is *detect.Contract) (change detect.ContractChange, dif
 	return change, false
 }
 
+// direction is which way values of a type go: into what serves it, out of it, or, with a schema that others import, both.
+type direction uint8
+
+const (
+	asked direction = 1 << iota
+	given
+	shared = asked | given
+)
+
 // parts compares what a route says of its body, query and so on.
-func (j *judge) parts(was, is string, output bool) {
+func (j *judge) parts(was, is string, way direction) {
 	old, now := objectFields("{"+was+"}"), objectFields("{"+is+"}")
 	for where, f := range sorted(old) {
 		g, ok := now[where]
@@ -289,7 +298,7 @@ func (j *judge) parts(was, is string, output bool) {
 		case !ok:
 			j.open(where + " is no longer described")
 		case f.of != g.of:
-			j.schemas(f.of, g.of, where+" field ", output)
+			j.schemas(f.of, g.of, where+" field ", way)
 		}
 	}
 	for where := range sorted(now) {
@@ -300,10 +309,10 @@ func (j *judge) parts(was, is string, output bool) {
 }
 
 // schemas compares two types that are asked for, or given.
-func (j *judge) schemas(was, is, what string, output bool) {
+func (j *judge) schemas(was, is, what string, way direction) {
 	if !strings.HasPrefix(was, "{") || !strings.HasPrefix(is, "{") {
 		a, b := j.same(was, is), j.same(is, was)
-		if output {
+		if way == given {
 			a = b
 		} else if b == no {
 			a = b // whoever reads it sees other values
@@ -314,19 +323,22 @@ func (j *judge) schemas(was, is, what string, output bool) {
 	old, now := objectFields(was), objectFields(is)
 	for name, f := range sorted(old) {
 		g, ok := now[name]
-		switch {
-		case !ok:
+		if !ok {
 			j.breaking(what + name + " removed")
-		case f.of != g.of:
-			j.retyped(f.of, g.of, what+name, output)
-		case f.optional && !g.optional && !output:
+			continue
+		}
+		if f.of != g.of {
+			j.retyped(f.of, g.of, what+name, way)
+		}
+		switch {
+		case f.optional && !g.optional && way&asked != 0:
 			j.breaking(what + name + " became required")
-		case !f.optional && g.optional && output:
+		case !f.optional && g.optional && way&given != 0:
 			j.breaking(what + name + " may now be missing")
 		}
 	}
 	for name, g := range sorted(now) {
-		if _, ok := old[name]; !ok && !g.optional && !output {
+		if _, ok := old[name]; !ok && !g.optional && way&asked != 0 {
 			j.breaking("required " + what + name + " added")
 		} else if !ok {
 			j.fine(what + name + " added")
@@ -334,14 +346,22 @@ func (j *judge) schemas(was, is, what string, output bool) {
 	}
 }
 
-func (j *judge) retyped(was, is, what string, output bool) {
+// retyped compares two types of one field. What is only asked for may be widened, what is only given narrowed.
+func (j *judge) retyped(was, is, what string, way direction) {
 	if strings.HasPrefix(was, "{") && strings.HasPrefix(is, "{") {
-		j.schemas(was, is, what+".", output)
+		j.schemas(was, is, what+".", way)
 		return
 	}
-	a := j.same(was, is)
-	if output {
-		a = j.same(is, was)
+	into, out := yes, yes
+	if way&asked != 0 {
+		into = j.same(was, is)
 	}
-	j.by(a, what+" changed from "+was+" to "+is)
+	if way&given != 0 {
+		out = j.same(is, was)
+	}
+	both := min(into, out) // not known, unless one is a no
+	if into == no || out == no {
+		both = no
+	}
+	j.by(both, what+" changed from "+was+" to "+is)
 }

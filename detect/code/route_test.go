@@ -46,6 +46,12 @@ func TestRoutesOfEveryFramework(t *testing.T) { // C4, C5
 			"a.ts": "import Fastify from 'fastify';\nimport routes from './r';\nconst app = Fastify();\napp.register(routes, { prefix: '/v1' });\napp.register(async (i) => { i.get('/in', h) }, { prefix: '/w' });\napp.route({ method: ['GET', 'HEAD'], url: '/r/:id', handler: h });",
 			"r.ts": "export default async function routes(fastify: FastifyInstance) {\n fastify.post('/refunds', { schema: { body: B } }, async (req) => {});\n}",
 		}, []string{"GET /r/{}", "GET /w/in", "HEAD /r/{}", "POST /v1/refunds"}},
+		{"fastify in one file", map[string]string{
+			"a.js": "export default async function routes(fastify) { fastify.register(nested, { prefix: '/n' }) }\nasync function nested(f) { f.get('/in', async () => 1) }",
+		}, []string{"GET /n/in"}},
+		{"hono, several paths", map[string]string{
+			"a.ts": "import { Hono } from 'hono';\nconst app = new Hono();\napp.on('PURGE', ['/a', '/b/:x'], (c) => 1);",
+		}, []string{"PURGE /a", "PURGE /b/{}"}},
 		{"elysia", map[string]string{
 			"a.ts": "import { Elysia, t } from 'elysia';\nconst users = new Elysia({ prefix: '/users' }).get('/:id', ({ params }) => 1, { params: t.Object({}) });\nnew Elysia().use(users).group('/v1', (app) => app.post('/x', () => 1).group('/y', (app) => app.get('/z', () => 2))).listen(3);",
 		}, []string{"GET /users/{}", "GET /v1/y/z", "POST /v1/x"}},

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"slices"
@@ -126,19 +127,27 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 	} else if len(handlers) > 2 {
 		url, handlers = handlers[1], handlers[2:]
 	}
-	text, known := s.str(url)
-	if !known {
-		return false
+	found := false
+	for _, u := range s.each(url) {
+		text, known := s.str(u)
+		if !known {
+			continue
+		}
+		found = true
+		for _, m := range s.each(methods) {
+			method, _ := s.str(m)
+			s.addRoute(c, at, strings.ToUpper(strings.ReplaceAll(method, "{}", "*")), text, handlers)
+		}
 	}
-	list := []int{methods}
-	if s.is(methods, "array") {
-		list = slices.Collect(s.items(methods))
+	return found
+}
+
+// each is what an array holds, or the one thing that is no array.
+func (s *scan) each(i int) []int {
+	if s.is(i, "array") {
+		return slices.Collect(s.items(i))
 	}
-	for _, m := range list {
-		method, _ := s.str(m)
-		s.addRoute(c, at, strings.ToUpper(strings.ReplaceAll(method, "{}", "*")), text, handlers)
-	}
-	return true
+	return []int{i}
 }
 
 // addRoute adds the contract of one route.
@@ -402,7 +411,7 @@ func (s *scan) paramRouter(f int, name string, at served) (served, bool, bool) {
 	typed := slices.ContainsFunc(s.scriptParams(f), func(p detect.Param) bool {
 		return p.Name == name && routerType.MatchString(p.Type)
 	})
-	if !typed && !routerName.MatchString(name) {
+	if !typed && !routerName.MatchString(name) && !s.registers(s.text(s.child(f, "name"))) {
 		return at, false, false
 	}
 	switch up := s.parent(f); s.kind(up) {
@@ -416,6 +425,22 @@ func (s *scan) paramRouter(f int, name string, at served) (served, bool, bool) {
 	}
 	at.part = true
 	return at, typed, at.router != ""
+}
+
+// registers reports whether the file gives a function of its own to some register.
+func (s *scan) registers(function string) bool {
+	at := []byte(".register(" + function)
+	for rest := s.src; function != ""; {
+		_, after, ok := bytes.Cut(rest, at)
+		if !ok {
+			return false
+		}
+		if len(after) > 0 && !wordy(after[0]) {
+			return true
+		}
+		rest = after
+	}
+	return false
 }
 
 // mountPrefix is the prefix in the arguments of a mount: a string that comes first, or an option.

@@ -38,6 +38,8 @@ func assignable(language, from, to string) answer {
 
 func relate(language, from, to string, depth int) answer {
 	switch {
+	case language == "ts" && from == "any" && to == "never":
+		return no
 	case from == to || to == "any" || to == "unknown" || from == "any" || from == "never" || to == "Any" || from == "Any" ||
 		language == "py" && to == "object" || from == "undefined" && to == "void":
 		return yes
@@ -54,7 +56,12 @@ func relate(language, from, to string, depth int) answer {
 	}
 	from, to = bare(from), bare(to)
 	if a, b := strings.TrimSuffix(from, "[]"), strings.TrimSuffix(to, "[]"); a != from && b != to {
-		return relate(language, bare(strings.TrimPrefix(a, "readonly ")), bare(strings.TrimPrefix(b, "readonly ")), depth+1)
+		a, held := strings.CutPrefix(a, "readonly ")
+		b, holds := strings.CutPrefix(b, "readonly ")
+		if held && !holds {
+			return no
+		}
+		return relate(language, bare(a), bare(b), depth+1)
 	}
 	if strings.HasPrefix(from, "{") && strings.HasPrefix(to, "{") && language == "ts" {
 		return relateObjects(from, to, depth)
@@ -64,7 +71,7 @@ func relate(language, from, to string, depth int) answer {
 	}
 	a, b := groundOf(language, from), groundOf(language, to)
 	switch {
-	case a == "" || b == "":
+	case a == "" || b == "", language == "ts" && structural(a, b):
 		return unknown
 	case a == b && b == to, language == "py" && (a == "bool" && b == "int" || a == "int" && b == "float"):
 		return yes
@@ -168,12 +175,29 @@ func groundOf(language, text string) string {
 		return "[]"
 	case text[0] == '{':
 		return "{}"
-	case strings.HasPrefix(text, "Promise<"):
-		return "Promise"
-	case strings.HasPrefix(text, "Map<"), strings.HasPrefix(text, "Set<"), text == "Date", text == "RegExp":
+	case text[0] == '[' && strings.HasSuffix(text, "]"):
+		return "tuple"
+	case text == "Date", text == "RegExp":
 		return text
+	case (text[0] == '(' || text[0] == '<') && strings.Contains(text, ") => "):
+		return "=>"
+	}
+	if g := generic(text); g != nil && slices.Contains([]string{"Promise", "Map", "Set", "Record"}, g[0]) {
+		return g[0]
 	}
 	return ""
+}
+
+// structural reports whether two kinds of things of TypeScript may have the members that the other wants: it depends on which.
+func structural(from, to string) bool {
+	things := []string{"{}", "[]", "tuple", "=>", "Promise", "Map", "Set", "Record", "Date", "RegExp"}
+	if !slices.Contains(things, to) {
+		return false
+	}
+	if slices.Contains(things, from) {
+		return from != "[]" || to == "Record" // an array is no tuple, and has none of the members that people name
+	}
+	return to == "Record" && from != "null" && from != "undefined"
 }
 
 // bare takes away one pair of brackets around a whole type.

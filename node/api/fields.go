@@ -9,10 +9,10 @@ import (
 var views = map[string]any{
 	"status": Status{}, "inbox": Card{}, "threads": ThreadLine{}, "thread show": Thread{}, "why": Why{}, "log": LogLine{},
 	"lane list": Lane{}, "lane show": Lane{}, "kept list": KeptFile{}, "kept show": KeptContent{}, "op log": Operation{},
-	"ping": Ping{}, "netcheck": Netcheck{},
+	"ping": Ping{}, "netcheck": Netcheck{}, "preview": Preview{}, "passkey list": Passkey{},
 	"conflicts": Conflict{}, "show": ConflictShown{}, "explain": Explanation{}, "sessions": Session{}, "intents": Intent{},
 	"claims check": ClaimsAnswer{}, "briefing": Briefing{}, "messages": Message{}, "watch": LiveEvent{}, "audit": AuditLine{},
-	"saved": Saved{},
+	"saved": Saved{}, "preview": Preview{}, "passkey list": Passkey{},
 }
 
 // Fields are the names that a reading verb prints with --json, in order; fields below another are written after it in
@@ -47,8 +47,8 @@ func fieldsOf(t reflect.Type) (names []string) {
 // fields are those of a struct that JSON has.
 func fields(t reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && f.Tag.Get("json") != "-" && !yield(f) {
+		for f := range t.Fields() {
+			if f.IsExported() && f.Tag.Get("json") != "-" && !yield(f) {
 				return
 			}
 		}

@@ -18,7 +18,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var screenshots = flag.String("screenshots", "", "write a picture of each view into this `folder`")
+var (
+	screenshots = flag.String("screenshots", "", "write a picture of each view into this `folder`; looks at all of them in both themes and widths")
+	everything  = flag.Bool("everything", false, "look at all views in both themes and widths")
+)
+
+// long says that time does not matter.
+func long() bool { return *everything || *screenshots != "" }
 
 // chromium is one browser for all tests of the package.
 var chromium struct {
@@ -78,12 +84,18 @@ func (s *site) open(t *testing.T) *window {
 
 func (s *site) blank(t *testing.T) *window {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
 	chromium.once.Do(start)
 	if chromium.err != nil {
 		t.Skipf("no Chromium here: %v", chromium.err)
 	}
 	tab, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
+	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil { // the tab lasts as long as the context of its first step
+		t.Fatal(err)
+	}
 	return &window{t, s, tab}
 }
 
@@ -111,15 +123,16 @@ func (w *window) until(js string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			body, _ := chromedp.Run(w.ctx, chromedp.Evaluate[string]("document.body.innerText"))
-			w.t.Fatalf("waiting for %s: %v\n%s", js, ctx.Err(), body)
+			w.t.Fatalf("waiting for %s: %v\n%s", js, ctx.Err(), w.value("document.body.innerText"))
 		}
 	}
 }
 
 func (w *window) value(js string) string {
 	w.t.Helper()
-	v, err := chromedp.Run(w.ctx, chromedp.Evaluate[string](js))
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[string](js, chromedp.EvalAwaitPromise))
 	if err != nil {
 		w.t.Fatalf("%s: %v", js, err)
 	}

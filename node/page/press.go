@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,12 +25,17 @@ type press struct {
 	Danger  bool
 	Preview *api.Preview
 	Key     string // of the card that asks for it
-	act     presence.Act
-	do      func(context.Context, presence.Proof) (api.Outcome, error)
+	Says    string // what it is about, where its exact words are for machines
+	// Typed names a text that the person writes in the dialog; "" none. It belongs to the act, and cannot have been
+	// seen before: seen is what was shown in its place.
+	Typed, TypedHelp string
+	seen             string
+	act              presence.Act
+	do               func(context.Context, presence.Proof) (api.Outcome, error)
 }
 
-// Binds is exactly what is agreed to.
-func (p press) Binds() string { return p.act.Binds }
+// Binds is exactly what is agreed to, but for a text that is still to be typed.
+func (p press) Binds() string { return cmp.Or(p.seen, p.act.Binds) }
 
 // asked is a press that stands in the dialog.
 type asked struct {
@@ -37,10 +43,11 @@ type asked struct {
 	Demo     bool
 	Passkeys int
 	Fault    *api.Fault // of the last try
+	Text     string     // typed in the last try
 }
 
 // pressFields are what says which act is meant.
-var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "on"}
+var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "on", "action"}
 
 // pressOf is the act that a form means, as things stand now.
 func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
@@ -58,6 +65,8 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		s.mainPress(&p)
 	case "close", "assign":
 		err = s.threadPress(&p)
+	case "respond", "override":
+		err = s.conflictPress(ctx, &p, form.Get("typed"))
 	case "lane conflicts":
 		s.teammatesPress(&p)
 	case "lane on", "lane off":
@@ -217,7 +226,7 @@ func (s *Server) dialog(w http.ResponseWriter, r *http.Request, p press, err err
 		return
 	}
 	keys, _ := s.Pages.Passkeys(r.Context())
-	_ = dialog(asked{press: p, Demo: s.Demo, Passkeys: len(keys), Fault: fault}).Render(r.Context(), w)
+	_ = dialog(asked{press: p, Demo: s.Demo, Passkeys: len(keys), Fault: fault, Text: r.PostForm.Get("typed")}).Render(r.Context(), w)
 }
 
 // seen is the act of a form, if it still is what the person saw.
@@ -229,7 +238,7 @@ func (s *Server) seen(r *http.Request) (press, error) {
 	if err != nil {
 		return press{}, err
 	}
-	if r.PostForm.Get("binds") != p.act.Binds || r.PostForm.Get("thread") != p.act.Thread {
+	if r.PostForm.Get("binds") != p.Binds() || r.PostForm.Get("thread") != p.act.Thread {
 		return press{}, fmt.Errorf("%s: %w", p.Title, api.ErrCardChanged)
 	}
 	return p, nil
@@ -362,6 +371,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 			out, err = s.Actor.Scan(r.Context())
 		case "sync now", "sync pause", "sync resume":
 			out, err = s.Actor.Sync(r.Context(), f.Get("repository"), api.SyncHow(strings.TrimPrefix(verb, "sync ")))
+		case "feedback":
+			out, err = s.Live.Feedback(r.Context(), api.Verdict{Conflict: f.Get("ref"), Verdict: f.Get("verdict")})
 		case "route on", "route off":
 			out, err = s.SwitchRoute(r.Context(), f.Get("conversation"), verb == "route on")
 		default:

@@ -36,6 +36,7 @@ type Node struct {
 	Actor   api.Actor
 	Laner   api.Laner
 	Pages   api.Pages
+	Live    api.Live
 	Keys    Keys
 	Changed *api.Bell // rung whenever something may look otherwise
 	// Unlock opens the approval key for one act.

@@ -43,15 +43,22 @@ type tab struct{ Path, Name string }
 
 var tabs = []tab{
 	{"/", "Inbox"},
+	{"/conflicts", "Conflicts"},
 	{"/threads", "Threads"},
+	{"/intents", "Intents"},
 	{"/computers", "Computers"},
 	{"/setup", "Setup"},
 	{"/audit", "Audit"},
+	{"/saved", "Est. time saved"},
 }
 
 func init() {
 	views = map[string]view{
 		"/":          {"/", (*Server).inbox},
+		"/conflicts": {"/conflicts", (*Server).conflicts},
+		"/conflict":  {"/conflicts", (*Server).conflict},
+		"/intents":   {"/intents", (*Server).intents},
+		"/saved":     {"/saved", (*Server).saved},
 		"/threads":   {"/threads", (*Server).threads},
 		"/thread":    {"/threads", (*Server).thread},
 		"/computers": {"/computers", (*Server).computers},

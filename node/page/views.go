@@ -105,6 +105,8 @@ const logLines = 500
 
 func (s *Server) audit(ctx context.Context, q url.Values) (shown, error) {
 	switch q.Get("of") {
+	case "decisions":
+		return s.decisions(ctx, q)
 	case "kept":
 		all, err := s.Reader.Kept(ctx)
 		if err != nil {

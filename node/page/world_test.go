@@ -30,6 +30,8 @@ const (
 
 // world is a node in memory, with real proofs and real passkeys. It remembers what it was made to do.
 type world struct {
+	api.Live // what no test asks for
+
 	persons  *presence.Verifier
 	book     *passkey.Book
 	approval ed25519.PublicKey
@@ -47,6 +49,10 @@ type world struct {
 	kept       []api.KeptFile
 	operations []api.Operation
 	routes     []page.Route
+	conflicts  []api.ConflictShown
+	intents    []api.Intent
+	sessions   []api.Session
+	history    api.History
 	did        []string
 }
 
@@ -290,7 +296,7 @@ func serve(t testing.TB) *site {
 	w.book.SetOrigin(l.Origin())
 	s := &site{world: w, origin: l.Origin()}
 	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(nil), Node: page.Node{
-		Reader: w, Actor: w, Laner: w, Pages: w, Keys: w, Changed: &w.changed,
+		Reader: w, Actor: w, Laner: w, Pages: w, Live: w, Keys: w, Changed: &w.changed,
 		Unlock: func(p string) (api.Prover, error) { return presence.Unlock(dir, p) },
 		Routes: func() ([]page.Route, error) {
 			return locked(w, func() []page.Route { return slices.Clone(w.routes) }), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ type AgentOptions struct {
 	Hook    string // path of the parley-hook program
 	Dir     string // where everything goes; "" is a new directory among the temporary ones
 	Keep    bool   // leave everything running at the end until interrupted
-	Out     interface{ Write([]byte) (int, error) }
+	Out     io.Writer
 }
 
 // ErrNoHook says that the program that agents run at their hooks is missing.
@@ -114,6 +115,9 @@ func (d *day) raise(ctx context.Context) (err error) {
 	}
 	if d.o.Dir, err = filepath.Abs(d.o.Dir); err != nil {
 		return err
+	}
+	if there, err := os.ReadDir(d.o.Dir); err == nil && len(there) > 0 {
+		return api.WithHint(fmt.Errorf("%s: it is not empty", d.o.Dir), "name another --dir, or none")
 	}
 	if d.addr, err = freeAddress(); err != nil {
 		return err
@@ -286,9 +290,12 @@ func (d *day) pairAll(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	for i, other := range map[int]string{kimDesktop: "maya", mayaStudio: "kim"} {
-		if err := insist(ctx, func() error { return d.share(ctx, i, other) }); err != nil {
-			return fmt.Errorf("%s shares live work: %w", d.machines[i].name, err)
+	for _, end := range []struct {
+		at    int
+		other string
+	}{{kimDesktop, "maya"}, {mayaStudio, "kim"}} {
+		if err := insist(ctx, func() error { return d.share(ctx, end.at, end.other) }); err != nil {
+			return fmt.Errorf("%s shares live work: %w", d.machines[end.at].name, err)
 		}
 	}
 	d.printf("kim and maya share their live work on %s, each by a switch of their own.\n", teamSlug)

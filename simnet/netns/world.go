@@ -194,8 +194,8 @@ func (w *World) Move(s, router *Space, addr, gateway string) {
 	w.moveIn(s, router, addr, gateway)
 }
 
-// Tunnel gives a computer a second interface that everything goes by from then on, as a VPN does: a private network of
-// the router that stands for the VPN's server. What it returns takes it away again.
+// Tunnel gives a computer a second interface that everything goes by from then on, as a VPN does that lets nothing out
+// beside itself: a private network of the router that stands for the VPN's server. What it returns takes it away again.
 func (w *World) Tunnel(s, router *Space, addr, gateway string) (down func()) {
 	w.t.Helper()
 	mine, theirs := w.cable(s, router)
@@ -204,9 +204,11 @@ func (w *World) Tunnel(s, router *Space, addr, gateway string) (down func()) {
 	for _, half := range []string{"0.0.0.0/1", "128.0.0.0/1"} { // more exact than the default route, which stays
 		s.Run("ip", "route", "add", half, "via", gateway, "dev", mine)
 	}
+	s.Rules(fmt.Sprintf(`table ip tunnel { chain out { type filter hook output priority filter; oifname "%s" drop; }; }`, s.Side))
 	return func() {
 		w.t.Helper()
 		s.Run("ip", "link", "del", mine)
+		s.Run("nft", "delete", "table", "ip", "tunnel")
 	}
 }
 

@@ -165,6 +165,29 @@ func TestForeignSettingsComeBackToTheByte(t *testing.T) { // any foreign JSON wi
 	})
 }
 
+func TestOddSettingsComeBackToTheByte(t *testing.T) {
+	for _, text := range []string{
+		"{}", "{\n}", "{ }", "{/**/}", "{ // note\n}", "\ufeff{}\n", "{\"a\":1}", "{\"a\":1,}", "{\r\n\t\"a\": 1\r\n}\r\n",
+		`{"hooks":{}}`, `{"hooks":{"Stop":[]}}`, `{"hooks": {"PreToolUse": [1], "Stop": []}}`, `{"hooks":{"preToolUse":[{}],"stop":[],"BeforeTool":[1],"AfterAgent":[]}}`,
+		"{\"mcpServers\": {\n}, \"mcp\": {} // theirs\n}", "{\"hooks\": {\"Stop\": [1 // one\n, // two\n]}}",
+	} {
+		for _, agent := range Names {
+			for _, f := range options("/home/kim").files(agent, nowhere) {
+				if !strings.HasSuffix(f.path, ".json") {
+					continue
+				}
+				with, err := f.put(text, true)
+				if err != nil {
+					t.Fatalf("%s: %q: %v", f.path, text, err)
+				}
+				if rest, gone, err := f.take(with); err != nil || gone || rest != text {
+					t.Errorf("%s: %v, gone %v: %q\nbecame\n%q\nand\n%q", f.path, err, gone, text, with, rest)
+				}
+			}
+		}
+	}
+}
+
 func nowhere(string) (string, bool) { return "", false }
 
 func TestForeignTOMLComesBackToTheByte(t *testing.T) {

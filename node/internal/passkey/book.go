@@ -92,7 +92,7 @@ func Open(file string, signed func(Key) bool) (b *Book, refused []string, err er
 		return nil, nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	for _, k := range all {
-		if k.Public != fingerprint(k.Credential) || k.ID != hex.EncodeToString(k.Credential.ID) || !signed(k) {
+		if k.Public != fingerprint(k.Credential) || k.ID != idOf(k.Credential) || !signed(k) {
 			refused = append(refused, k.Name)
 			continue
 		}
@@ -162,7 +162,7 @@ func (b *Book) Created(answer []byte, name string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("check the passkey: %w", err)
 	}
-	return Key{ID: hex.EncodeToString(c.ID), Name: name[:min(len(name), nameBytesMax)], Public: fingerprint(*c), Added: b.now().UTC().Truncate(time.Second), Credential: *c}, nil
+	return Key{ID: idOf(*c), Name: name[:min(len(name), nameBytesMax)], Public: fingerprint(*c), Added: b.now().UTC().Truncate(time.Second), Credential: *c}, nil
 }
 
 // Add puts a passkey into the book that the owner of the approval key agreed to.
@@ -315,3 +315,6 @@ func fingerprint(c webauthn.Credential) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// idOf is what people and programs name a passkey by.
+func idOf(c webauthn.Credential) string { return hex.EncodeToString(c.ID) }
