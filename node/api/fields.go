@@ -26,7 +26,10 @@ func Fields(verb string) []string {
 }
 
 func fieldsOf(t reflect.Type) (names []string) {
-	for f := range fields(t) {
+	for f := range t.Fields() {
+		if !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
 			names = append(names, fieldsOf(f.Type)...)
@@ -42,15 +45,4 @@ func fieldsOf(t reflect.Type) (names []string) {
 		names = append(names, name)
 	}
 	return names
-}
-
-// fields are those of a struct that JSON has.
-func fields(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && f.Tag.Get("json") != "-" && !yield(f) {
-				return
-			}
-		}
-	}
 }
