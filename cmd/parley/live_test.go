@@ -111,6 +111,10 @@ func TestAColouredLineIsCutByWhatIsSeen(t *testing.T) {
 
 func TestAnEventIsOneLine(t *testing.T) {
 	e := api.LiveEvent{At: noon, Kind: "conflict", Ref: "CF-9", Who: "INT-1 (maya)", Severity: "warn", Text: "two\nlines"}
+	own := api.LiveEvent{At: noon, Kind: "edit", Ref: "S-1", Who: "S-1 (maya)", Text: "changed a.go"}
+	if got := eventLine(own); !strings.HasSuffix(got, "  edit      S-1 (maya)  changed a.go") {
+		t.Errorf("%q", got)
+	}
 	if got := eventLine(e); strings.Contains(got, "\n") || !strings.HasSuffix(got, "  conflict  CF-9  INT-1 (maya)  warn  two lines") {
 		t.Errorf("%q", got)
 	}

@@ -61,8 +61,8 @@ func (a *app) watchLines(ctx context.Context, client *api.Client) error {
 
 func eventLine(e api.LiveEvent) string {
 	words := []string{clock(e.At), fmt.Sprintf("%-8s", e.Kind)}
-	for _, w := range []string{e.Ref, e.Who, e.Severity} {
-		if w != "" {
+	for i, w := range []string{e.Ref, e.Who, e.Severity} {
+		if w != "" && (i > 0 || !strings.HasPrefix(e.Who, w)) { // a side's label begins with its ref
 			words = append(words, oneLine(w))
 		}
 	}
@@ -78,7 +78,7 @@ func (a *app) watchScreen(ctx context.Context, client *api.Client) error {
 			return err
 		}
 		width, height, err := term.GetSize(int(a.out.Fd()))
-		if err != nil {
+		if err != nil || width < 1 || height < 1 { // a terminal that does not know its size
 			width, height = 80, 24
 		}
 		if _, err := fmt.Fprint(a.out, "\x1b[H\x1b[2J"+strings.Join(a.screen(w, width, height), "\r\n")); err != nil {

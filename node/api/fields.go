@@ -26,7 +26,10 @@ func Fields(verb string) []string {
 }
 
 func fieldsOf(t reflect.Type) (names []string) {
-	for f := range fields(t) {
+	for f := range t.Fields() {
+		if !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
 			names = append(names, fieldsOf(f.Type)...)
