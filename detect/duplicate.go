@@ -19,6 +19,7 @@ const (
 	wordsMin   = 35
 	symbolsMin = 30
 	codeMin    = 25
+	filesMin   = 34 // beside an issue that both name; files alone show nothing
 	printsMin  = 12 // fewer fingerprints show nothing
 )
 
@@ -104,8 +105,14 @@ func (l likeness) families() (said []string) {
 	if l.code >= codeMin {
 		said = append(said, fmt.Sprintf("their new code is alike (%d %%)", l.code))
 	}
+	if l.oneFix() {
+		said = append(said, fmt.Sprintf("they change the same files (%d %%)", l.files))
+	}
 	return said
 }
+
+// oneFix reports whether both name one issue and mend it in the same files: then it is one work, however different the code.
+func (l likeness) oneFix() bool { return len(l.issues) > 0 && l.files >= filesMin }
 
 // score joins the families. One issue named by both is as good as a task in the same words. A family about which
 // nothing is known on some side is left out, and the others carry its weight.
@@ -122,7 +129,11 @@ func (l likeness) score() Confidence {
 			whole += f.weight
 		}
 	}
-	return Confidence(min(100, sum/max(whole, 1)))
+	score := Confidence(min(100, sum/max(whole, 1)))
+	if l.oneFix() {
+		return max(score, duplicateMin)
+	}
+	return score
 }
 
 // listNewNames is the names, without their files, of what a party adds, ascending: two people who write the same thing

@@ -86,6 +86,19 @@ func TestOneIssueAndOneNewSymbolAreADuplicate(t *testing.T) { // C16
 	}
 }
 
+func TestOneIssueInTheSameFilesIsADuplicate(t *testing.T) { // C16
+	a, b := jordan(), maya()
+	a.Side.Issues, b.Side.Issues = []string{"#7"}, []string{"#7"}
+	a.Files = []File{edited("x", "1"), edited("y", "1")}
+	b.Files = []File{edited("x", "2")}
+	f := the(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+	if !strings.Contains(f.Sentence, "both name #7; they change the same files (50 %)") {
+		t.Error(f.Sentence)
+	}
+	b.Files = []File{edited("x", "2"), edited("p", "2"), edited("q", "2")}
+	none(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+}
+
 func TestPrintsOfOtherGrammarsAreNotCompared(t *testing.T) {
 	a, b := twins()
 	b.Grammars = "other"

@@ -181,6 +181,7 @@ func (m *Mesh) agree(ctx context.Context, p *pairing, l *LanePaired, words [4]st
 	if heard != nil {
 		return heard
 	}
+	_ = identified(ctx, m.host, p.s.Conn()) // what was agreed holds without the addresses too
 	for _, a := range m.host.Peerstore().Addrs(p.s.Conn().RemotePeer()) {
 		l.Addrs = append(l.Addrs, a.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
@@ -99,12 +100,8 @@ func (m *Mesh) ways() {
 // again when gossip has had time to form, since what was published in between may have reached nobody. Were
 // both to begin, everything would come twice.
 func (m *Mesh) greet(conn network.Conn, d ledger.Device) {
-	if h, ok := m.host.(interface{ IDService() identify.IDService }); ok {
-		select {
-		case <-h.IDService().IdentifyWait(conn):
-		case <-m.ctx.Done():
-			return
-		}
+	if identified(m.ctx, m.host, conn) != nil {
+		return
 	}
 	if conn.Stat().Direction == network.DirInbound {
 		m.tellUp(d) // it wanted to come, and was let in
@@ -115,6 +112,20 @@ func (m *Mesh) greet(conn network.Conn, d ledger.Device) {
 	m.askWhere(d)
 	if m.pause(2*m.c.Heartbeat) == nil {
 		m.catchUp(d)
+	}
+}
+
+// identified waits for the other end to have said where it listens, or not to say it at all.
+func identified(ctx context.Context, h host.Host, conn network.Conn) error {
+	ids, ok := h.(interface{ IDService() identify.IDService })
+	if !ok {
+		return nil
+	}
+	select {
+	case <-ids.IDService().IdentifyWait(conn):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // journalLinesMax is how many lines are kept in memory for those who ask what happened. The file holds
-// more; it is cut to the kept lines at a start that finds it larger than journalBytesMax.
+// more: beyond journalBytesMax a new one is begun, and the one before it stays as log.jsonl.1.
 const (
 	journalLinesMax = 2000
 	journalBytesMax = 8 << 20
@@ -28,6 +28,7 @@ const (
 type journal struct {
 	mu    sync.Mutex
 	file  *os.File
+	size  int64 // of the file
 	out   io.Writer
 	wall  func() time.Time
 	lines []api.LogLine
@@ -35,22 +36,18 @@ type journal struct {
 }
 
 func openJournal(path string, out io.Writer, wall func() time.Time) (*journal, error) {
+	before, _, err := readJournal(path + ".1")
+	if err != nil {
+		return nil, err
+	}
 	lines, size, err := readJournal(path)
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{out: out, wall: wall, lines: lines}
-	mode := os.O_APPEND
-	if size > journalBytesMax {
-		mode = os.O_TRUNC
-	}
-	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o600); err != nil {
+	lines = last(slices.Concat(before, lines), journalLinesMax)
+	j := &journal{out: out, wall: wall, lines: lines, size: size}
+	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 		return nil, err
-	}
-	if mode == os.O_TRUNC {
-		for _, l := range lines {
-			j.write(l)
-		}
 	}
 	return j, nil
 }
@@ -115,9 +112,28 @@ func (j *journal) write(l api.LogLine) {
 	if err != nil {
 		return
 	}
-	if _, err := j.file.Write(append(b, '\n')); err != nil && j.out != nil {
+	if j.size+int64(len(b)) > journalBytesMax {
+		j.rotate()
+	}
+	n, err := j.file.Write(append(b, '\n'))
+	j.size += int64(n)
+	if err != nil && j.out != nil {
 		fmt.Fprintln(j.out, "the log cannot be written:", err)
 	}
+}
+
+// rotate begins a new file. The full one stays beside it, and takes the place of the one before.
+func (j *journal) rotate() {
+	name := j.file.Name()
+	if os.Rename(name, name+".1") != nil {
+		return // it grows on
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return // the old file, under its new name
+	}
+	_ = j.file.Close()
+	j.file, j.size = f, 0
 }
 
 func (j *journal) since(after uint64, most int) []api.LogLine {

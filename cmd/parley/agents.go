@@ -170,7 +170,7 @@ func (a *app) agentsCheck(c *cobra.Command, args []string, f agentFlags) error {
 		rows, all = append(rows, []string{word, name, text}), append(all, x)
 	}
 	if a.json {
-		if err := printJSON(a.out, api.List[node.AgentFinding](all)); err != nil {
+		if err := a.printJSON(api.List[node.AgentFinding](all)); err != nil {
 			return err
 		}
 	} else {

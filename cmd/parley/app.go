@@ -1,15 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
+	"github.com/cli/go-gh/v2/pkg/jq"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -26,6 +27,7 @@ type app struct {
 	home           string // of the flag; "": the user's own
 	passphraseFile string
 	json           bool
+	jq             string // filter of the JSON; "" none
 }
 
 // run carries out one command line and returns the exit status.
@@ -121,7 +123,6 @@ func (a *app) root() *cobra.Command {
 	root.Long = "parley lets your computers settle the conflicts of your pull requests with each other.\n" +
 		"Nothing is pushed or merged before you have approved exactly that."
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+node.DefaultHome().Dir+")")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, err.Error()) })
 	cobra.EnableCommandSorting = false // the table has an order
@@ -139,6 +140,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(extraCommands(a)...)
 	root.AddCommand(exitCodes())
+	root.AddCommand(topics()...)
 	return root
 }
 
@@ -183,7 +185,7 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		c.Long += "\n\nJSON fields:" + folded(fields)
 	}
 	if v.Reads {
-		c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+		a.jsonFlags(c)
 	}
 	if v.Who == api.Person {
 		a.passphraseFlag(c)
@@ -319,12 +321,34 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// printJSON prints a view.
-func printJSON[T any](w io.Writer, v T) error {
-	e := json.NewEncoder(w)
+// printJSON prints a view, or what the filter of --jq makes of it.
+func (a *app) printJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	if a.jq == "" {
+		_, err := a.out.Write(b.Bytes())
+		return err
+	}
+	return asUsage(jq.Evaluate(&b, a.out, a.jq))
+}
+
+// jsonFlags are those of every command that can print JSON.
+func (a *app) jsonFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+	c.Flags().StringVar(&a.jq, "jq", "", "print what this filter makes of the JSON")
+	before := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		a.json = a.json || a.jq != ""
+		if before != nil {
+			return before(c, args)
+		}
+		return nil
+	}
 }
 
 // exitCodes is the help topic about exit statuses.

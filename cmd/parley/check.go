@@ -60,7 +60,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "show what is only informative, too")
 	f.BoolVar(&o.noCache, "no-cache", false, "read all code again, and keep nothing of it in the user's cache directory")
 	f.BoolVar(&o.exitCode, "exit-code", false, "say with the exit status whether something was found")
-	f.BoolVar(&a.json, "json", false, "print JSON with stable names")
+	a.jsonFlags(c)
 	return c
 }
 
@@ -99,7 +99,7 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 		return err
 	}
 	if a.json {
-		err = printJSON(a.out, checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
+		err = a.printJSON(checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
 	} else {
 		a.printCheck(result, o)
 	}

@@ -57,7 +57,7 @@ func thisCaller(session string) api.Caller {
 }
 
 func (a *app) jsonFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+	a.jsonFlags(c)
 }
 
 func repository(c *cobra.Command) *string {
@@ -76,7 +76,7 @@ func (a *app) conflictsCommand(c *cobra.Command) {
 				return err
 			}
 			if a.json {
-				return printJSON(a.out, api.List[api.Conflict](all))
+				return a.printJSON(api.List[api.Conflict](all))
 			}
 			if len(all) == 0 {
 				fmt.Fprintln(a.out, "Nothing conflicts.")
@@ -139,7 +139,7 @@ func (a *app) showConflict(c *cobra.Command, args []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, shown)
+			return a.printJSON(shown)
 		}
 		a.printConflict(shown, time.Now())
 		return nil
@@ -218,7 +218,7 @@ func (a *app) explainConflict(c *cobra.Command, args []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, e)
+			return a.printJSON(e)
 		}
 		a.printExplanation(e, time.Now())
 		return nil
@@ -320,7 +320,7 @@ func (a *app) seen(c *cobra.Command, ref, prompt string, do func(*api.Client, ap
 // printAfter is a conflict after somebody acted on it.
 func (a *app) printAfter(c api.Conflict) error {
 	if a.json {
-		return printJSON(a.out, c)
+		return a.printJSON(c)
 	}
 	_, err := fmt.Fprintf(a.out, "%s is %s.\n", c.Ref, c.Status)
 	return err
@@ -368,7 +368,7 @@ func listing[T any](a *app, all []T, err error, none string, header []string, ro
 	case err != nil:
 		return err
 	case a.json:
-		return printJSON(a.out, api.List[T](all))
+		return a.printJSON(api.List[T](all))
 	case len(all) == 0:
 		_, err := fmt.Fprintln(a.out, none)
 		return err

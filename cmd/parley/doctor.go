@@ -52,7 +52,7 @@ func (a *app) doctor(c *cobra.Command, _ []string) error {
 		rows = append(rows, []string{word, x.Name, text})
 	}
 	if a.json {
-		if err := printJSON(a.out, api.List[check](checks)); err != nil {
+		if err := a.printJSON(api.List[check](checks)); err != nil {
 			return err
 		}
 	} else {
@@ -110,7 +110,7 @@ type build struct {
 func (a *app) version(*cobra.Command, []string) error {
 	b := build{Version: node.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	if a.json {
-		return printJSON(a.out, b)
+		return a.printJSON(b)
 	}
 	fmt.Fprintln(a.out, "parley", b.Version, b.Go, b.System)
 	return nil

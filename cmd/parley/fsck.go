@@ -14,7 +14,7 @@ func (a *app) fsck(c *cobra.Command, _ []string) error {
 		return err
 	}
 	if a.json {
-		err = printJSON(a.out, found)
+		err = a.printJSON(found)
 	} else if found.NothingYet {
 		fmt.Fprintln(a.out, "no node has run on this home: there is no ledger yet")
 	} else {

@@ -16,7 +16,7 @@ func (a *app) keptList(c *cobra.Command, _ []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, api.List[api.KeptFile](all))
+			return a.printJSON(api.List[api.KeptFile](all))
 		}
 		if len(all) == 0 {
 			fmt.Fprintln(a.out, "Nothing was taken out of a checkout.")
@@ -43,7 +43,7 @@ func (a *app) keptShow(c *cobra.Command, args []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, k)
+			return a.printJSON(k)
 		}
 		_, err = a.out.Write(k.Content)
 		return err
@@ -57,7 +57,7 @@ func (a *app) opLog(c *cobra.Command, _ []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, api.List[api.Operation](all))
+			return a.printJSON(api.List[api.Operation](all))
 		}
 		if len(all) == 0 {
 			fmt.Fprintln(a.out, "Nothing was changed in a checkout.")

@@ -93,7 +93,7 @@ func (a *app) laneList(*cobra.Command, []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, api.List[api.Lane](all))
+			return a.printJSON(api.List[api.Lane](all))
 		}
 		if len(all) == 0 {
 			fmt.Fprintln(a.out, "No lane to another developer.")
@@ -140,7 +140,7 @@ func (a *app) laneShow(_ *cobra.Command, args []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, l)
+			return a.printJSON(l)
 		}
 		table(a.out, "", [][]string{
 			{"Lane", l.Name, l.Party},

@@ -44,7 +44,7 @@ func (a *app) computers(*cobra.Command, []string) error {
 		}
 		lines := computersOf(s)
 		if a.json {
-			return printJSON(a.out, api.List[computerLine](lines))
+			return a.printJSON(api.List[computerLine](lines))
 		}
 		rows := [][]string{{"COMPUTER", "ROLE", "SEEN", "PATH", "LATENCY", "VERSION"}}
 		for _, l := range lines {
@@ -143,7 +143,7 @@ func (a *app) ping(ctx context.Context, client *api.Client, name string, count i
 	}
 	all.sum()
 	if a.json {
-		if err := printJSON(a.out, all); err != nil {
+		if err := a.printJSON(all); err != nil {
 			return err
 		}
 	} else if len(all.Trips) > 0 {
@@ -176,7 +176,7 @@ func (a *app) netcheck(c *cobra.Command, _ []string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.out, n)
+		return a.printJSON(n)
 	}
 	a.printNetcheck(n)
 	return nil

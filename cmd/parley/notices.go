@@ -17,7 +17,7 @@ func (a *app) noticesCommand() *cobra.Command {
 		Use: "show", Short: "show the settings", Args: arguments(),
 		RunE: func(*cobra.Command, []string) error { return a.noticesShow() },
 	}
-	show.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+	a.jsonFlags(show)
 	root.AddCommand(
 		show,
 		a.noticesChange("on", "tell me", nil, func(n *node.Notices, _ []string) error { n.On, n.Snoozed = true, time.Time{}; return nil }),
@@ -93,7 +93,7 @@ func (a *app) noticesShow() error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.out, n)
+		return a.printJSON(n)
 	}
 	line := "Notices are off (parley notices on)."
 	if n.On {

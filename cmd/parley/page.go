@@ -109,7 +109,7 @@ func (a *app) preview(c *cobra.Command, args []string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.out, p)
+		return a.printJSON(p)
 	}
 	fmt.Fprintln(a.out, oneLine(p.Words))
 	for line := range strings.Lines(p.Diff) {
@@ -132,7 +132,7 @@ func (a *app) passkeyList(c *cobra.Command, _ []string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.out, api.List[api.Passkey](all))
+		return a.printJSON(api.List[api.Passkey](all))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(a.out, "No passkey. They are added on the page (parley open), in its Setup tab.")

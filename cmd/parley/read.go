@@ -54,7 +54,7 @@ func (a *app) status(*cobra.Command, []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, s)
+			return a.printJSON(s)
 		}
 		a.printStatus(s, time.Now())
 		return nil
@@ -138,7 +138,7 @@ func (a *app) inbox(*cobra.Command, []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, api.List[api.Card](cards))
+			return a.printJSON(api.List[api.Card](cards))
 		}
 		if len(cards) == 0 {
 			fmt.Fprintln(a.out, "Nothing waits for you.")
@@ -173,7 +173,7 @@ func (a *app) threads(*cobra.Command, []string) error {
 			return err
 		}
 		if a.json {
-			return printJSON(a.out, api.List[api.ThreadLine](threads))
+			return a.printJSON(api.List[api.ThreadLine](threads))
 		}
 		if len(threads) == 0 {
 			fmt.Fprintln(a.out, "No conversation yet.")
@@ -232,7 +232,11 @@ func (a *app) printLog(lines []api.LogLine, seen uint64) (uint64, error) {
 	for _, l := range lines {
 		seen = l.Seq
 		if a.json {
-			if err := printJSONLine(a.out, l); err != nil {
+			if a.jq != "" {
+				if err := a.printJSON(l); err != nil {
+					return seen, err
+				}
+			} else if err := printJSONLine(a.out, l); err != nil {
 				return seen, err
 			}
 			continue

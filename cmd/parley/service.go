@@ -36,7 +36,7 @@ func (a *app) serviceCommand() *cobra.Command {
 		Long: "The exit status is 3 when the service does not run.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.serviceStatus(c.Context()) },
 	}
-	status.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
+	a.jsonFlags(status)
 	remove := &cobra.Command{
 		Use: "remove", Short: "end the service and take its definition away", Args: arguments(),
 		Long: "The home stays as it is; parley up runs the node in the foreground.",
@@ -206,7 +206,7 @@ func (a *app) serviceStatus(ctx context.Context) error {
 		}
 	}
 	if a.json {
-		err = printJSON(a.out, line)
+		err = a.printJSON(line)
 	} else {
 		a.printService(line)
 	}

@@ -206,7 +206,7 @@ func TestEveryVerbIsACommandAndEveryCommandAVerb(t *testing.T) {
 	}
 	var a app
 	noVerb := map[string]bool{"exit-codes": true} // of a node
-	for _, c := range extraCommands(&a) {
+	for _, c := range append(extraCommands(&a), topics()...) {
 		noVerb[c.Name()] = true
 	}
 	for _, c := range everyCommand(a.root()) {

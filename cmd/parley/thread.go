@@ -44,7 +44,7 @@ func (a *app) showThread(t api.Thread, f threadFlags) error {
 	t.Records = records
 	switch {
 	case a.json:
-		return printJSON(a.out, t)
+		return a.printJSON(t)
 	case !f.raw:
 		a.printThread(t, f, time.Now())
 	}

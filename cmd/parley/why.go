@@ -27,7 +27,7 @@ func (a *app) whyCommand(c *cobra.Command) {
 				return err
 			}
 			if a.json {
-				return printJSON(a.out, w)
+				return a.printJSON(w)
 			}
 			a.printWhy(w, time.Now())
 			return nil

@@ -229,7 +229,7 @@ func (a *app) printDeclared(d api.Declared, err error) error {
 	case err != nil:
 		return err
 	case a.json:
-		return printJSON(a.out, d)
+		return a.printJSON(d)
 	}
 	fmt.Fprintf(a.out, "%s is %s.\n", d.Ref, d.State)
 	for _, c := range d.Found {
@@ -265,7 +265,7 @@ func (a *app) briefingCommand(c *cobra.Command) {
 				return err
 			}
 			if a.json {
-				return printJSON(a.out, b)
+				return a.printJSON(b)
 			}
 			for line := range strings.Lines(b.Text) {
 				fmt.Fprintln(a.out, oneLine(strings.TrimSuffix(line, "\n")))
@@ -317,7 +317,7 @@ func (a *app) sendCommand(c *cobra.Command) {
 			case err != nil:
 				return err
 			case a.json:
-				return printJSON(a.out, sent)
+				return a.printJSON(sent)
 			}
 			fmt.Fprintf(a.out, "Message %s is on its way.\n", short(sent.ID))
 			return nil
@@ -362,7 +362,7 @@ func (a *app) savedCommand(c *cobra.Command) {
 				return err
 			}
 			if a.json {
-				return printJSON(a.out, s)
+				return a.printJSON(s)
 			}
 			fmt.Fprintf(a.out, "About %d minutes, by %s that %s caught early; %d more count nothing.\n",
 				s.Minutes, many(s.Conflicts, "conflict"), verb(s.Conflicts, "was", "were"), s.Zero)

@@ -325,6 +325,17 @@ func TestOnlyWhoTakesPartAndOwnersAndAdminsAct(t *testing.T) { // C11
 	}
 }
 
+func TestWhatIsSaidOfAClosedConflictAllTheSameCountsForNothing(t *testing.T) { // C11
+	for _, status := range []Status{Overridden, FalsePositive} {
+		w, p, side := withStatus(t, status)
+		c := w.is(detect.PathOverlap, status)
+		for _, action := range []ledger.Action{ledger.ActAcknowledge, ledger.ActWillRebase, ledger.ActResolve} {
+			p.say(shop, &ledger.Act{Conflict: c.ID, Side: side, Action: action, Evidence: c.Evidence})
+			w.is(detect.PathOverlap, status)
+		}
+	}
+}
+
 func TestAnAgentsFalsePositiveMutesItsOwnSideAlone(t *testing.T) { // C12
 	w, a, b, x, y := overlapping(t, strict())
 	c := w.is(detect.PathOverlap, Open)

@@ -70,15 +70,16 @@ const subjectsMax = 30
 func (r *Repo) describe(s *detect.Side, t tip, trunk string) {
 	s.Arrived = t.time
 	own := r.graph.own(t.head, trunk)
-	var subjects []string
+	var subjects, issues []string
 	for _, c := range own {
 		if c.time > 0 {
 			s.Arrived = min(s.Arrived, c.time)
 			subjects = append(subjects, c.subject)
+			issues = append(issues, c.closes...)
 		}
 	}
 	s.Task = strings.Join(subjects[:min(len(subjects), subjectsMax)], "\n")
-	s.Issues = issue.FindAllString(s.Task, -1)
+	s.Issues = append(issues, issue.FindAllString(s.Task, -1)...)
 }
 
 // readContents looks at every changed content once: who made the file, and, with a reader, what it declares.

@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,8 @@ type commit struct {
 	parents []int32 // those that were loaded
 	time    uint64  // of the committer, Unix seconds
 	subject string
-	cut     bool // its parents are not here
+	closes  []string // the issues that its message says it closes
+	cut     bool     // its parents are not here
 }
 
 // load reads the history of the tips down to what all of them have in common.
@@ -40,7 +42,7 @@ func (r *Repo) load(ctx context.Context, tips []string) error {
 			input.WriteString("^" + p + "\n")
 		}
 	}
-	out, err := r.out(ctx, strings.NewReader(input.String()), "log", "--topo-order", "-z", "--format=%H %ct %P%n%s", "--stdin")
+	out, err := r.out(ctx, strings.NewReader(input.String()), "log", "--topo-order", "-z", "--format=%H %ct %P%n%s%n%b", "--stdin")
 	if err != nil {
 		return fmt.Errorf("read history: %w", err)
 	}
@@ -51,7 +53,8 @@ func (r *Repo) parseHistory(out string) error {
 	g := graph{at: map[string]int32{}}
 	var parents [][]string
 	for record := range strings.SplitSeq(out, "\x00") {
-		head, subject, _ := strings.Cut(record, "\n")
+		head, message, _ := strings.Cut(record, "\n")
+		subject, body, _ := strings.Cut(message, "\n")
 		fields := strings.Fields(head)
 		if len(fields) < 2 {
 			continue
@@ -61,7 +64,7 @@ func (r *Repo) parseHistory(out string) error {
 			return fmt.Errorf("read history: odd time %q", fields[1])
 		}
 		g.at[fields[0]] = int32(len(g.commits))
-		g.commits = append(g.commits, commit{id: fields[0], time: seconds, subject: subject, cut: r.shallow[fields[0]]})
+		g.commits = append(g.commits, commit{id: fields[0], time: seconds, subject: subject, closes: closed(body), cut: r.shallow[fields[0]]})
 		parents = append(parents, fields[2:])
 	}
 	for i := range g.commits {
@@ -74,6 +77,18 @@ func (r *Repo) parseHistory(out string) error {
 	g.flags = make([]uint8, len(g.commits))
 	r.graph = g
 	return nil
+}
+
+var closing = regexp.MustCompile(`(?i)\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+((?:[\w.-]+/[\w.-]+)?#\d+)\b`)
+
+// closed lists the issues that a message closes, in the words that GitHub knows.
+func closed(message string) (issues []string) {
+	if strings.IndexByte(message, '#') >= 0 {
+		for _, m := range closing.FindAllStringSubmatch(message, -1) {
+			issues = append(issues, m[1])
+		}
+	}
+	return issues
 }
 
 // What a walk knows of a commit.

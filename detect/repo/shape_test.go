@@ -208,3 +208,22 @@ func TestAMissingTreeIsNoEmptyTree(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+func TestIssuesThatAMessageClosesAreOnesOfItsSide(t *testing.T) { // C16
+	for message, want := range map[string]string{
+		"Fixes #12 and closes acme/shop#3.": "#12 acme/shop#3",
+		"resolved: #4":                      "#4",
+		"see #5, prefixes #6, fixes it #7":  "",
+	} {
+		if got := strings.Join(closed(message), " "); got != want {
+			t.Errorf("%q closes %q, want %q", message, got, want)
+		}
+	}
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	s.branch("work", "main", "a", "2\n")
+	s.git("commit", "-q", "--amend", "-m", "Mend it (#8)", "-m", "Like #5.\n\nCloses #7")
+	if got := s.check(Options{}).digests[0].Side.Issues; strings.Join(got, " ") != "#7 #8" {
+		t.Errorf("issues %q", got)
+	}
+}
