@@ -87,7 +87,7 @@ func ask(ctx context.Context, h host.Host, inviter peer.ID, code ledger.InviteCo
 		_ = s.Reset() // nothing more comes of it
 		return Joined{}, err
 	}
-	_ = s.Close() // all was read
+	_ = s.Close()                    // all was read
 	_ = identified(ctx, h, s.Conn()) // what was agreed holds without the addresses too
 	for _, a := range h.Peerstore().Addrs(inviter) {
 		out.Addrs = append(out.Addrs, a.String())
