@@ -29,6 +29,9 @@ func answer(t testing.TB, c *http.Client, r *http.Request) (int, string, http.He
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	if resp.Header.Get("Content-Type") == "text/event-stream" {
+		return resp.StatusCode, "", resp.Header // it does not end
+	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
