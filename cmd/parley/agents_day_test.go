@@ -56,3 +56,17 @@ func TestTheDayWantsItsHook(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestADayWithoutAHookBesideItBuildsOne(t *testing.T) {
+	path, done, err := hookFor(t.Context(), filepath.Join(t.TempDir(), "parley"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !exists(path) {
+		t.Error("no hook was built")
+	}
+	done()
+	if exists(path) {
+		t.Error("the hook is left behind")
+	}
+}

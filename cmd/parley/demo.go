@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,11 @@ func (a *app) demoAgentsCommand() *cobra.Command {
 				return err
 			}
 			if o.Hook == "" {
-				o.Hook = hookBeside(program)
+				var done func()
+				if o.Hook, done, err = hookFor(c.Context(), program); err != nil {
+					return err
+				}
+				defer done()
 			}
 			o.Program, o.Out = program, a.out
 			return demo.RunAgents(c.Context(), o)
@@ -74,6 +79,25 @@ func (a *app) demoAgentsCommand() *cobra.Command {
 	f.StringVar(&o.Hook, "hook", "", "the program that hooks start (default: parley-hook beside parley)")
 	f.BoolVar(&o.Keep, "keep", false, "leave everything running at the end")
 	return c
+}
+
+// hookFor is the program of the hooks: the one beside this one, or, for `go run`, one that is built for the while from
+// the module that one stands in. Where neither can be had the demo says so.
+func hookFor(ctx context.Context, program string) (path string, done func(), err error) {
+	path, done = hookBeside(program), func() {}
+	if exists(path) {
+		return path, done, nil
+	}
+	dir, err := os.MkdirTemp("", "parley-hook-")
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	built := filepath.Join(dir, filepath.Base(path))
+	if exec.CommandContext(ctx, "go", "build", "-o", built, "github.com/parley-mesh/parley/cmd/parley-hook").Run() == nil {
+		return built, done, nil
+	}
+	return path, done, ctx.Err()
 }
 
 // hookBeside is the program of the hooks, where it lies beside this one.
