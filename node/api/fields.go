@@ -46,14 +46,3 @@ func fieldsOf(t reflect.Type) (names []string) {
 	}
 	return names
 }
-
-// fields are those of a struct that JSON has.
-func fields(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for f := range t.Fields() {
-			if f.IsExported() && f.Tag.Get("json") != "-" && !yield(f) {
-				return
-			}
-		}
-	}
-}
