@@ -133,6 +133,9 @@ func (v laneView) Heads(tid ledger.TID) ([]ledger.Head, error) {
 		return nil, err
 	}
 	heads = slices.DeleteFunc(slices.Clone(heads), func(h ledger.Head) bool { return !v.carries(tid, h.Device) })
+	if f, _ := v.n.store.Family(tid); f != ledger.Conversation {
+		return heads, nil // nothing in it says who may see it, and a week of live work is long
+	}
 	opens := v.n.opens.of(v.n, tid)
 	rank := func(h ledger.Head) int {
 		if slices.ContainsFunc(opens, func(r *ledger.Record) bool { return r.Chain() == h.Chain }) {

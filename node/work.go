@@ -166,6 +166,7 @@ func (l *live) attend(ctx context.Context) {
 		case <-l.news:
 			l.hearNews()
 		case <-tick.C:
+			l.hearNews() // what could not be read before
 		}
 		now := l.n.wall()
 		if now.Sub(retained) >= retainWeek {

@@ -28,8 +28,9 @@ type workBook struct {
 }
 
 type workLedger struct {
-	scope ledger.Scope
-	by    map[ledger.Device]*brought
+	scope   ledger.Scope
+	by      map[ledger.Device]*brought
+	pending map[ledger.ID]bool // counted, and not known to be stored
 }
 
 // brought is how much one computer wrote into one ledger.
@@ -78,7 +79,7 @@ func (b *workBook) count(s ledger.Scope, r *ledger.Record) bool {
 	}
 	l := b.ledgers[r.Ledger]
 	if l == nil {
-		l = &workLedger{scope: s, by: map[ledger.Device]*brought{}}
+		l = &workLedger{scope: s, by: map[ledger.Device]*brought{}, pending: map[ledger.ID]bool{}}
 		b.ledgers[r.Ledger] = l
 	}
 	n := l.by[r.Device]
@@ -91,6 +92,36 @@ func (b *workBook) count(s ledger.Scope, r *ledger.Record) bool {
 	}
 	n.records, n.bytes = n.records+1, n.bytes+len(r.Wire)
 	return true
+}
+
+// admit counts a record in that is on its way to the disk, once however often it comes before it is there: a disk that is
+// full and a gap in a chain bring the same one again and again.
+func (b *workBook) admit(s ledger.Scope, r *ledger.Record) bool {
+	b.mu.Lock()
+	l := b.ledgers[r.Ledger]
+	again := l != nil && l.pending[r.ID]
+	b.mu.Unlock()
+	if again {
+		return true
+	}
+	if !b.count(s, r) {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.ledgers[r.Ledger]; l != nil {
+		l.pending[r.ID] = true
+	}
+	return true
+}
+
+// settled says that a record is stored.
+func (b *workBook) settled(r *ledger.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l := b.ledgers[r.Ledger]; l != nil {
+		delete(l.pending, r.ID)
+	}
 }
 
 // has is how much one computer wrote into a ledger.
@@ -170,10 +201,13 @@ func (n *Node) keepWork(records []*ledger.Record) error {
 		case full[r.Chain()]:
 			n.mesh.Count(mesh.RefusedWork, 1)
 		default:
-			if stored, err := n.store.Record(r.ID); err != nil || stored != nil {
+			if stored, err := n.store.Record(r.ID); err != nil {
+				continue
+			} else if stored != nil {
+				n.workBook.settled(r)
 				continue
 			}
-			if full[r.Chain()] = !n.workBook.count(scope, r); full[r.Chain()] {
+			if full[r.Chain()] = !n.workBook.admit(scope, r); full[r.Chain()] {
 				n.mesh.Count(mesh.RefusedWork, 1)
 				continue
 			}
@@ -191,6 +225,7 @@ func (n *Node) keepWork(records []*ledger.Record) error {
 		if outcomes[i] == disk.Waiting {
 			n.mesh.Ask(r.Ledger)
 		} else {
+			n.workBook.settled(r)
 			n.live.hear(r.Ledger, outcomes[i] == disk.Forked)
 		}
 	}

@@ -74,11 +74,10 @@ func (l *live) sessionOf(e hooks.Event, at *spot) *session {
 	key := sessionKey{string(e.Agent), e.Session}
 	s := l.sessions[key]
 	if s != nil && s.spot == nil && at != nil && s.top == at.at.Top {
-		return l.session(key, at)
+		l.session(key, at)
 	}
 	if s != nil && s.spot != nil && !s.spot.gone && !(e.Kind == hooks.Start && at != nil && at != s.spot) {
 		if s.ended && e.Kind != hooks.End {
-			s.ended = false
 			l.sign(s) // it was resumed
 		}
 		return s

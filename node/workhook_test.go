@@ -268,3 +268,27 @@ func TestThePolicyInForceIsThatOfTheFetchedDefaultBranch(t *testing.T) { // C8, 
 		t.Errorf("it was read at %s, want %s", at, want)
 	}
 }
+
+func TestASessionThatEndedStaysEndedAfterARestart(t *testing.T) {
+	homes, dirs := newCrew(t, 1)
+	c := runCrewed(t, homes[0], dirs[0])
+	c.looked()
+	c.hook(hooks.Start, "one")
+	c.hook(hooks.Start, "two")
+	c.hook(hooks.End, "one")
+	c.end()
+	c = runCrewed(t, homes[0], dirs[0])
+	c.looked()
+	c.hook(hooks.Prompt, "two")
+	live, err := c.live.Sessions(t.Context(), api.WorkQuery{})
+	if err != nil || len(live) != 1 || live[0].Name != "two" {
+		t.Errorf("after a restart there are %+v, %v", live, err)
+	}
+	if _, err := c.live.Briefing(t.Context(), api.Caller{Cwd: c.dir}); err != nil {
+		t.Errorf("the only session in the checkout is not found: %v", err)
+	}
+	c.hook(hooks.Start, "one") // its agent resumes it
+	if live, err := c.live.Sessions(t.Context(), api.WorkQuery{}); err != nil || len(live) != 2 {
+		t.Errorf("once it was resumed there are %+v, %v", live, err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-mesh/parley/conflicts/overlap"
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/node/core"
 	"github.com/parley-mesh/parley/node/internal/hooks"
 )
@@ -25,6 +26,7 @@ const (
 	shellAfter   = 3 * time.Second
 	sessionsMax  = 200
 	sessionsFor  = 8 * 24 * time.Hour // that one is remembered for, to be resumed
+	silentFor    = 8 * time.Hour      // after which it may be given up for another
 )
 
 // sessionKey is how an agent names its session. The person's own work in a checkout has no agent, and the checkout as
@@ -69,6 +71,7 @@ type keptSession struct {
 	Intent      ledger.ID
 	Seen        time.Time
 	Began       time.Time
+	Ended       bool
 	Told        told
 }
 
@@ -77,21 +80,29 @@ func (l *live) loadSessions() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.n.wall()
-	for _, value := range l.n.store.Scan([]byte(sessionPrefix)) {
+	var old [][]byte
+	for key, value := range l.n.store.Scan([]byte(sessionPrefix)) {
 		var k keptSession
 		if json.Unmarshal(value, &k) != nil || now.Sub(k.Seen) > sessionsFor || l.repoOf(k.Repo) == nil {
+			if now.Sub(k.Seen) > sessionsFor {
+				old = append(old, slices.Clone(key))
+			}
 			continue
 		}
-		s := &session{key: sessionKey{k.Agent, k.Name}, repo: l.repoOf(k.Repo), top: k.Top, id: k.ID, intent: k.Intent, seen: k.Seen, began: k.Began, told: k.Told}
+		s := &session{key: sessionKey{k.Agent, k.Name}, repo: l.repoOf(k.Repo), top: k.Top, id: k.ID, intent: k.Intent, seen: k.Seen, began: k.Began, ended: k.Ended, told: k.Told}
 		l.sessions[s.key] = s
 	}
-	return nil
+	if len(old) == 0 {
+		return nil
+	}
+	_, err := l.n.store.Apply(disk.Batch{Delete: old})
+	return err
 }
 
 // keepSession saves what a restart has to know. The caller holds the lock.
 func (l *live) keepSession(s *session) {
 	l.keep(sessionPrefix+s.key.agent+"/"+s.key.name, keptSession{
-		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Told: s.told,
+		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.told,
 	})
 }
 
@@ -110,22 +121,33 @@ func (l *live) session(key sessionKey, at *spot) *session {
 		s = &session{key: key, repo: at.repo, top: at.at.Top, began: now}
 		l.sessions[key] = s
 	}
+	if s.spot == nil && s.id != (ledger.ID{}) {
+		at.takeUp(s) // it had ended before this process began
+	}
 	s.spot, s.seen = at, now
 	return s
 }
 
-// forgetSession lets go of the longest silent session that is over.
+// forgetSession lets go of the longest silent session that is over, else of one that was silent for long: an agent that
+// was killed never says that it ends.
 func (l *live) forgetSession() bool {
 	var oldest *session
-	for _, s := range l.sessions {
-		if s.ended && (oldest == nil || s.seen.Before(oldest.seen)) {
+	now := l.n.wall()
+	for _, key := range l.sessionKeys() {
+		s := l.sessions[key]
+		if !s.ended && (now.Sub(s.seen) < silentFor || key.agent == "") {
+			continue
+		}
+		if oldest == nil || s.ended && !oldest.ended || s.ended == oldest.ended && s.seen.Before(oldest.seen) {
 			oldest = s
 		}
 	}
-	if oldest != nil {
-		delete(l.sessions, oldest.key)
+	if oldest == nil {
+		return false
 	}
-	return oldest != nil
+	l.endSession(oldest)
+	delete(l.sessions, oldest.key)
+	return true
 }
 
 // sign writes the session's record when it says something new, or nothing was said for long while it is at work.
@@ -154,8 +176,9 @@ func (l *live) sign(s *session) {
 		next.First = r.ID
 	}
 	fresh := s.wrote.IsZero()
+	again := s.ended
 	s.said, s.wrote, s.ended = next, now, false
-	if fresh {
+	if fresh || again {
 		l.keepSession(s)
 	}
 }

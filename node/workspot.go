@@ -118,6 +118,9 @@ func (l *live) spotAt(ctx context.Context, dir string) *spot {
 		return nil
 	}
 	at, err := worktree.Locate(ctx, worktree.Git{}, top)
+	if ctx.Err() != nil {
+		return nil // time was up: nothing is known of it
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.repoAt(at)
@@ -178,21 +181,26 @@ func (l *live) resume(s *spot) {
 		if o.top != s.at.Top || o.ended || o.spot != nil {
 			continue
 		}
-		o.spot = s
-		if key.agent == "" {
-			s.worker = o
+		s.takeUp(o)
+	}
+}
+
+// takeUp takes up what earlier processes said of the paths of a checkout for one session. The caller holds the lock.
+func (s *spot) takeUp(o *session) {
+	o.spot = s
+	if o.key.agent == "" {
+		s.worker = o
+	}
+	for path, e := range s.l.before[o.id] {
+		if e.Op == ledger.EditBack {
+			continue
 		}
-		for path, e := range l.before[o.id] {
-			if e.Op == ledger.EditBack {
-				continue
-			}
-			if s.held[string(path)] == nil {
-				s.held[string(path)] = map[*session]*heldEdit{}
-			}
-			s.held[string(path)][o] = &heldEdit{edit: e}
-			for _, p := range e.Prints {
-				s.prints[p] = string(path)
-			}
+		if s.held[string(path)] == nil {
+			s.held[string(path)] = map[*session]*heldEdit{}
+		}
+		s.held[string(path)][o] = &heldEdit{edit: e}
+		for _, p := range e.Prints {
+			s.prints[p] = string(path)
 		}
 	}
 }

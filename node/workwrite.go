@@ -92,10 +92,11 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// waiting is how much waits for the disk.
 func (l *live) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.outbox)
+	return len(l.outbox) + len(l.unsaved)
 }
 
 // storeSome stores what waits longest. Only what is on disk is told to others.

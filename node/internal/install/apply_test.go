@@ -207,7 +207,7 @@ func TestCodexTrustIsSeededOnlyWhenAskedAndForTheseHooks(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	// Other hooks are not trusted because these were.
-	o.Hook += "2"
+	o.Hook = filepath.Join(o.Home, "new", "parley-hook")
 	put(t, o.Hook, "program", 0o700)
 	do(t, NewPlanner(o).Install, Codex)
 	if text, err := os.ReadFile(config); err != nil || strings.Contains(string(text), "trusted_hash") {

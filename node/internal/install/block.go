@@ -41,13 +41,16 @@ func blockOf(text string) (string, bool) {
 	return in, true
 }
 
-// cutBlock is the text without parley's part and the empty line before it.
+// cutBlock is the text without parley's part and the line end before it, which stays where two lines would become one.
 func cutBlock(text string) (string, bool) {
 	from, to, ok := blockAt(text)
 	if !ok {
 		return text, false
 	}
 	before := text[:from]
+	if short := strings.TrimSuffix(strings.TrimSuffix(before, "\n"), "\r"); text[to:] != "" && short != "" && !strings.HasSuffix(short, "\n") {
+		return before + text[to:], true
+	}
 	if strings.HasPrefix(text[from+len(blockFrom):], "\r\n") {
 		before = strings.TrimSuffix(before, "\r\n")
 	} else {

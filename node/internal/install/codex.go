@@ -36,18 +36,31 @@ func (o Options) codexHandler(h codexHook) codexHandler {
 	return codexHandler{Command: o.command(Codex), Timeout: h.seconds, Type: "command"}
 }
 
-// codexFiles: the hooks stand in hooks.json, behind those of others, since Codex knows a trusted hook by its
-// place; the server and the trust stand between two marks in config.toml.
-func (o Options) codexFiles(now func(string) (string, bool)) []file {
+// codexEntry is the entry of one hook of Codex.
+type codexEntry struct {
+	entry
+	label string
+}
+
+func (o Options) codexEntries() (out []codexEntry) {
 	type handler struct {
 		Type    string `json:"type"`
 		Command string `json:"command"`
 		Timeout int    `json:"timeout"`
 	}
-	var entries []entry
 	for _, h := range codexHooks {
 		c := o.codexHandler(h)
-		entries = append(entries, group(h.event, h.matcher, encode(handler{c.Type, c.Command, c.Timeout})))
+		out = append(out, codexEntry{group(h.event, h.matcher, encode(handler{c.Type, c.Command, c.Timeout})), h.label})
+	}
+	return out
+}
+
+// codexFiles: the hooks stand in hooks.json, behind those of others, since Codex knows a trusted hook by its
+// place; the server and the trust stand between two marks in config.toml.
+func (o Options) codexFiles(now func(string) (string, bool)) []file {
+	var entries []entry
+	for _, e := range o.codexEntries() {
+		entries = append(entries, e.entry)
 	}
 	hooks := jsonFile(join(o.dir(Codex), "hooks.json"), "hooks", entries)
 	config := join(o.dir(Codex), "config.toml")
@@ -65,8 +78,12 @@ func (o Options) codexFiles(now func(string) (string, bool)) []file {
 			if _, err := o.TOML([]byte(text)); err != nil {
 				return "", false, err
 			}
+			text = freed(text, o.ownTable(hooks.path, nil))
 			from, _, found := blockAt(text)
 			rest, _ := cutBlock(text)
+			if _, err := o.TOML([]byte(rest)); err != nil {
+				return "", false, fmt.Errorf("without parley's part: %w", err)
+			}
 			return rest, found && from == 0 && rest == "", nil
 		},
 	}}
@@ -77,6 +94,11 @@ func (o Options) putCodex(text string, exists bool, hooks, hooksPath string) (st
 	if _, err := o.TOML([]byte(text)); err != nil {
 		return "", err
 	}
+	trust, err := o.codexTrust(hooks, hooksPath)
+	if err != nil {
+		return "", err
+	}
+	text = freed(text, o.ownTable(hooksPath, trust))
 	block, _ := blockOf(text)
 	rest, _ := cutBlock(text)
 	others, err := o.TOML([]byte(rest))
@@ -88,10 +110,6 @@ func (o Options) putCodex(text string, exists bool, hooks, hooksPath string) (st
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "[mcp_servers.%s]\ncommand = %s\nargs = %s\n", serverName, encode(o.Parley), tomlList(o.Server))
-	trust, err := o.codexTrust(hooks, hooksPath)
-	if err != nil {
-		return "", err
-	}
 	for _, t := range trust {
 		if trustedHash(others, t.key) != "" {
 			continue // Codex's own file says something about it: a person decides there
