@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // homeNames are the patterns of everything that parley puts into a home, at its top.
@@ -38,16 +39,19 @@ func (h Home) Contents() (own, others []string, err error) {
 	return own, others, err
 }
 
-// ledgers is the folder of the data, if nothing but the ledgers is in it.
+// ledgers is the folder of the data, if nothing but the ledgers is in it, and what could not be read of them.
 func (h Home) ledgers() (own, others []string) {
-	entries, _ := os.ReadDir(h.path("data")) // one that cannot be read is not deleted either
+	entries, err := os.ReadDir(h.path("data")) // one that cannot be read is not deleted either
 	for _, e := range entries {
-		if e.Name() != "ledger" {
-			others = append(others, h.path("data", e.Name()))
+		path := h.path("data", e.Name())
+		if e.Name() == "ledger" || strings.HasPrefix(e.Name(), "ledger.unreadable-") {
+			own = append(own, path)
+		} else {
+			others = append(others, path)
 		}
 	}
-	if len(others) > 0 {
-		return []string{h.LedgerDir()}, others
+	if err == nil && len(others) == 0 {
+		own = []string{h.path("data")}
 	}
-	return []string{h.path("data")}, nil
+	return own, others
 }

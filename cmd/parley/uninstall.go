@@ -23,8 +23,9 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: "Ends and removes the service and takes parley's hooks out of your agents' settings. Nothing else was ever put\n" +
 			"anywhere but into the home, and into the folder parley in .git of each checkout, where files that were taken\n" +
 			"out of it are kept. With --data both are deleted, once you have typed the name of this computer: its key, its\n" +
-			"copy of every conversation, and what was kept; what you put into the home stays. Other computers of yours keep theirs; tell them with\n" +
-			"parley revoke NAME --reason retired, and make a parley backup first if this is the last one.\n" +
+			"copy of every conversation, and what was kept. What you put into the home yourself stays. Other computers of\n" +
+			"yours keep theirs; tell them with parley revoke NAME --reason retired, and make a parley backup first if this\n" +
+			"is the last one.\n" +
 			"The program itself goes the way it came.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c, data, dry, confirm) },
 	}

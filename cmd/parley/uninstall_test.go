@@ -12,7 +12,7 @@ import (
 // A home is whatever folder a person names: their own one, too.
 func TestUninstallDeletesNothingElseThatLiesInAHome(t *testing.T) {
 	home := node.OpenHome(t.TempDir())
-	own := []string{"config.toml", "identity.key.ab12", "data/ledger/000001.vlog", "mirrors/acme/shop.git/HEAD", "desk/x", ".tmp-17", "service.err"}
+	own := []string{"config.toml", "identity.key.ab12", "data/ledger/000001.vlog", "data/ledger.unreadable-5/x", "mirrors/acme/shop.git/HEAD", "desk/x", ".tmp-17", "service.err"}
 	theirs := []string{"thesis.tex", "data/survey.csv", ".ssh/id_ed25519"}
 	for _, name := range append(own, theirs...) {
 		file := filepath.Join(home.Dir, name)
