@@ -102,6 +102,9 @@ func (a *app) noService(err error) error {
 	if errors.Is(err, service.ErrNoManager) {
 		return api.WithHint(err, "run parley up, which needs no service")
 	}
+	if errors.Is(err, service.ErrForeign) {
+		return api.WithHint(err, "move that file away, or run parley up, which needs no service")
+	}
 	return api.WithHint(err, "run parley service status")
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +23,9 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: "Ends and removes the service and takes parley's hooks out of your agents' settings. Nothing else was ever put\n" +
 			"anywhere but into the home, and into the folder parley in .git of each checkout, where files that were taken\n" +
 			"out of it are kept. With --data both are deleted, once you have typed the name of this computer: its key, its\n" +
-			"copy of every conversation, and what was kept. Other computers of yours keep theirs; tell them with\n" +
-			"parley revoke NAME --reason retired, and make a parley backup first if this is the last one.\n" +
+			"copy of every conversation, and what was kept. What you put into the home yourself stays. Other computers of\n" +
+			"yours keep theirs; tell them with parley revoke NAME --reason retired, and make a parley backup first if this\n" +
+			"is the last one.\n" +
 			"The program itself goes the way it came.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c, data, dry, confirm) },
 	}
@@ -52,17 +54,46 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 		err := fmt.Errorf("uninstall: %w (process %d), so nothing was deleted", api.ErrHomeInUse, pid)
 		return errors.Join(append(errs, api.WithHint(err, fmt.Sprintf("stop process %d, then run parley uninstall --data again", pid)))...)
 	}
-	for _, dir := range doomed {
-		err := os.RemoveAll(dir)
-		if err == nil {
-			fmt.Fprintln(a.out, "Deleted "+oneLine(dir)+".")
-		}
-		errs = append(errs, err)
+	for _, path := range doomed {
+		errs = append(errs, a.erase(home, path))
 	}
 	if !data && exists(home.Dir) {
 		a.note("the home %s stays; parley uninstall --data deletes it", home.Dir)
 	}
 	return errors.Join(errs...)
+}
+
+// erase deletes a folder of parley's. A home in which other things lie stays, with them.
+func (a *app) erase(home node.Home, path string) error {
+	own, others := []string{path}, []string(nil)
+	if path == home.Dir {
+		var err error
+		if own, others, err = home.Contents(); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, at := range own {
+		errs = append(errs, os.RemoveAll(at))
+	}
+	if path == home.Dir && len(others) == 0 {
+		errs = append(errs, os.Remove(path))
+	}
+	err := errors.Join(errs...)
+	switch {
+	case err != nil:
+	case len(others) > 0:
+		fmt.Fprintln(a.out, "Deleted what parley put into "+oneLine(path)+".")
+		a.stays(path, others)
+	default:
+		fmt.Fprintln(a.out, "Deleted "+oneLine(path)+".")
+	}
+	return err
+}
+
+// stays says why a home is not deleted as a whole.
+func (a *app) stays(home string, others []string) {
+	a.note("%s stays, since parley did not put %s there", home, strings.TrimPrefix(others[0], home+string(filepath.Separator)))
 }
 
 // removeHooks takes parley out of the settings of the agents, and then what is left beside them.
@@ -111,6 +142,13 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 	config, err := home.Config()
 	if err != nil {
 		return nil, err
+	}
+	_, others, err := home.Contents()
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		a.stays(home.Dir, others)
 	}
 	doomed := []string{home.Dir}
 	for _, r := range config.Repositories {

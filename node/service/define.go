@@ -195,6 +195,13 @@ func programOf(k Kind, text string) string {
 	return ""
 }
 
+// wrote reports whether a definition is one of parley's, of whatever version: each starts a node as a service. An
+// empty one is what a crash left of it.
+func (s Service) wrote(text string) bool {
+	text = narrow(text)
+	return text == "" || strings.Contains(text, "--home") && strings.Contains(text, "--service") && programOf(s.Kind, text) != ""
+}
+
 func between(s, before, after string) string {
 	_, rest, found := strings.Cut(s, before)
 	word, _, ended := strings.Cut(rest, after)

@@ -42,6 +42,8 @@ func KindFor(goos string) Kind {
 var (
 	// ErrNoManager is a system on which nobody looks after a person's programs.
 	ErrNoManager = errors.New("this system keeps no programs of yours running")
+	// ErrForeign is a definition of this name that parley did not write.
+	ErrForeign = errors.New("a service of this name is there that parley did not make")
 	// ErrPath is a path that a definition cannot hold.
 	ErrPath = errors.New("the path holds a character that no service's definition can hold")
 )
@@ -119,6 +121,9 @@ func (s *Service) Install(ctx context.Context) error {
 	if err := s.ready(ctx); err != nil {
 		return fmt.Errorf("install service %s: %w", s.Name, err)
 	}
+	if was, err := os.ReadFile(s.File()); err == nil && !s.wrote(string(was)) {
+		return fmt.Errorf("install service %s: %s: %w", s.Name, s.File(), ErrForeign)
+	}
 	for dir := s.Dir; !there(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		s.Made = append(s.Made, dir)
 	}
@@ -131,10 +136,11 @@ func (s *Service) Install(ctx context.Context) error {
 	return s.each(ctx, "install", s.starts())
 }
 
-// Remove ends the service and takes its definition away. A service that is not there is none to remove.
+// Remove ends the service and takes its definition away. A service that is not there, or that somebody else made, is
+// none to remove.
 func (s Service) Remove(ctx context.Context) error {
-	_, err := os.Stat(s.File())
-	if errors.Is(err, fs.ErrNotExist) && s.Kind != Task {
+	text, err := os.ReadFile(s.File())
+	if s.Kind != Task && (errors.Is(err, fs.ErrNotExist) || err == nil && !s.wrote(string(text))) {
 		return nil
 	}
 	if s.Kind == Task {
@@ -166,7 +172,7 @@ func (s Service) State(ctx context.Context) (State, error) {
 	text, err := os.ReadFile(s.File())
 	switch {
 	case err == nil:
-		out.Installed, out.Program = true, programOf(s.Kind, string(text))
+		out.Installed, out.Program = s.wrote(string(text)), programOf(s.Kind, string(text))
 	case !errors.Is(err, fs.ErrNotExist):
 		return out, fmt.Errorf("read service %s: %w", s.Name, err)
 	}

@@ -85,10 +85,11 @@ func write(path, text string, mode fs.FileMode, ready func() error) error {
 }
 
 // Forget takes away what is left beside the file after it was given back: the copy of how it was, and the folders
-// that were made for it and are empty.
+// that were made for it and are empty. Without a copy parley never changed the file, and nothing is left of it.
 func (c Change) Forget() error {
-	err := os.Remove(c.real + BackupSuffix)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(c.real + BackupSuffix); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if _, err := os.Stat(c.real); !errors.Is(err, fs.ErrNotExist) {

@@ -285,3 +285,27 @@ func TestAShellTakesACommandAsOneProgram(t *testing.T) {
 		}
 	}
 }
+
+// An agent is looked for by the folder of its settings; a new one may be empty.
+func TestForgettingAnAgentThatWasNeverSetUpTakesNothingAway(t *testing.T) {
+	o := at(t)
+	for _, agent := range []string{Claude, Codex, Gemini, OpenCode, Cursor} {
+		if err := os.MkdirAll(o.dir(agent), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, agent := range []string{Claude, Codex, Gemini, OpenCode, Cursor} {
+		changes, err := NewPlanner(o).Remove(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			if err := c.Forget(); err != nil {
+				t.Error(err)
+			}
+		}
+		if info, err := os.Stat(o.dir(agent)); err != nil || !info.IsDir() {
+			t.Errorf("the folder of %s: %v", agent, err)
+		}
+	}
+}
