@@ -149,8 +149,6 @@ type Mesh struct {
 	former    map[ledger.Device][]ledger.Incarnation // that others followed
 	addrs     map[ledger.Device][]ma.Multiaddr
 	near      map[ledger.Device][]ma.Multiaddr // as told on the local network
-	far       map[ledger.Device][]ma.Multiaddr // as told by the DHT
-	wide      *wide                            // nil: the DHT is off
 	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
 	answers   map[ledger.Device]int // exchanges that each peer began and that run
@@ -206,7 +204,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
-		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, far: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, dropped: map[peer.ID]bool{}, spurns: map[peer.ID]spurn{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
+		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, dropped: map[peer.ID]bool{}, spurns: map[peer.ID]spurn{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused

@@ -33,11 +33,6 @@ func (m *Mesh) reachOut() error {
 	if r.LAN {
 		m.startLAN()
 	}
-	if r.DHT {
-		if err := m.startDHT(); err != nil {
-			return err
-		}
-	}
 	if !r.Circuits {
 		return nil
 	}
@@ -76,9 +71,6 @@ func (m *Mesh) withdraw() error {
 	m.mu.Unlock()
 	if lan != nil {
 		errs = append(errs, lan.Close())
-	}
-	if m.wide != nil {
-		errs = append(errs, m.wide.Close())
 	}
 	if m.carrier != nil {
 		errs = append(errs, m.carrier.Close())
@@ -199,9 +191,6 @@ func (m *Mesh) moved() {
 				m.askWhere(s.Device)
 			})
 		}
-	}
-	if m.wide != nil {
-		m.wide.again()
 	}
 	m.bendAnew()
 	m.retellRelays() // what they answer shows whether they know where this computer is now

@@ -304,7 +304,7 @@ func (m *Mesh) dial(id peer.ID, addrs []ma.Multiaddr) {
 // addressesOf is where a member may be: as the node remembers it, and as it said itself since.
 func (m *Mesh) addressesOf(p Peer) []ma.Multiaddr {
 	m.mu.Lock()
-	out := slices.Concat(m.near[p.Device], m.addrs[p.Device], m.far[p.Device])
+	out := slices.Concat(m.near[p.Device], m.addrs[p.Device])
 	m.mu.Unlock()
 	for _, text := range p.Addrs {
 		a, err := ma.NewMultiaddr(text)

@@ -32,10 +32,6 @@ type Reach struct {
 	Carry bool
 	// Relays are addresses of relays that this computer shall be reachable by, each with /p2p/ID at its end.
 	Relays []string
-	// DHT tells the public IPFS DHT where this computer is, under a name that only its fleet and lanes can work out, and
-	// asks there for those who are away. DHTPeers are other nodes to enter by, of a private one, with /p2p/ID.
-	DHT      bool
-	DHTPeers []string
 }
 
 // relaysMax bounds the relays that a computer keeps a reservation at.

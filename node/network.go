@@ -24,10 +24,6 @@ type NetworkConfig struct {
 	Relay bool `toml:"relay" comment:"Carry the connections of your other computers; for one with a public address."`
 	// Relays are the addresses that parley relay prints. The other computers learn them from this one.
 	Relays []string `toml:"relays,omitempty" comment:"Relays to be reached by, as parley relay prints them."`
-	// DHT tells the public IPFS DHT where this computer is, and asks it for those who are away.
-	DHT bool `toml:"dht" comment:"Find your computers by the public IPFS DHT. Strangers there see this computer's addresses, under a name only your fleet knows."`
-	// DHTPeers are nodes to enter a private DHT by; none are those of the public one.
-	DHTPeers []string `toml:"dht_peers,omitempty" comment:"Nodes of a DHT of your own, in place of the public one."`
 }
 
 // networkRelaysMax is how many addresses of relays the settings may hold.
@@ -36,14 +32,6 @@ const networkRelaysMax = 16
 func (c NetworkConfig) validate(bad badFunc) error {
 	if len(c.Relays) > networkRelaysMax {
 		return bad("network.relays", "want at most %s", strconv.Itoa(networkRelaysMax))
-	}
-	if len(c.DHTPeers) > networkRelaysMax {
-		return bad("network.dht_peers", "want at most %s", strconv.Itoa(networkRelaysMax))
-	}
-	for _, p := range c.DHTPeers {
-		if err := mesh.CheckDHTPeer(p); err != nil {
-			return bad("network.dht_peers", "%s", err.Error())
-		}
 	}
 	for _, r := range c.Relays {
 		if err := mesh.CheckRelay(r); err != nil {
@@ -60,10 +48,7 @@ func (c Config) reach() mesh.Reach {
 		l, err := parseListen(s)
 		return err == nil && !l.addr.Addr().IsLoopback()
 	})
-	return mesh.Reach{
-		LAN: n.LAN && out, PortMap: n.PortMap && out, Circuits: true, Carry: n.Relay, Relays: n.Relays,
-		DHT: n.DHT && (out || len(n.DHTPeers) > 0), DHTPeers: n.DHTPeers,
-	}
+	return mesh.Reach{LAN: n.LAN && out, PortMap: n.PortMap && out, Circuits: true, Carry: n.Relay, Relays: n.Relays}
 }
 
 // listening is one parsed address to listen on.

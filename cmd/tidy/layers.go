@@ -44,7 +44,7 @@ var layers = []layer{
 	{packages: "detect/code/...", module: []string{"detect"}, library: []string{"github.com/smacker/go-tree-sitter"}},
 	{
 		packages: "mesh/...", tests: []string{"google.golang.org/protobuf", "golang.org/x/sys"}, module: []string{"ledger", "lanes"},
-		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-kad-dht", "github.com/libp2p/go-libp2p-pubsub", "github.com/ipfs/go-cid", "github.com/libp2p/zeroconf", "github.com/multiformats", "github.com/quic-go/quic-go"},
+		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/libp2p/zeroconf", "github.com/multiformats", "github.com/quic-go/quic-go"},
 	},
 	{
 		packages: "node/internal/github", module: deciders,

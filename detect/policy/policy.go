@@ -62,8 +62,8 @@ func Parse(content []byte) (*detect.Policy, error) {
 	read := slices.Clone(r.faults)
 	for _, p := range r.policy.Validate() {
 		said := slices.ContainsFunc(read, func(f Fault) bool { return strings.HasPrefix(p.Key, f.Key) && f.Key != "" })
-		if !said && r.lines[p.Key] > 0 {
-			r.faults = append(r.faults, Fault{r.lines[p.Key], p.Key, p.Text})
+		if line := r.lineOf(p.Key); !said && line > 0 {
+			r.faults = append(r.faults, Fault{line, p.Key, p.Text})
 		}
 	}
 	if len(r.faults) > 0 {
@@ -71,6 +71,15 @@ func Parse(content []byte) (*detect.Policy, error) {
 		return nil, r.faults
 	}
 	return r.policy, nil
+}
+
+// lineOf is the line of a key, or, where what is asked for is missing, of what it is missing in; 0 for what the file
+// does not speak of.
+func (r *reader) lineOf(key string) int {
+	for key != "" && r.lines[key] == 0 {
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+	return r.lines[key]
 }
 
 // reader walks the nodes of one file.
