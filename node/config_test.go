@@ -104,6 +104,7 @@ func TestASpoiledSettingIsNamedWithItsPlace(t *testing.T) {
 		{"base", `"main"`, `"--upload-pack=x"`, `config.toml: repository 1: base: `},
 		{"twice", `base = "main"`, "\n[[repository]]\nslug = \"Acme/Shop\"\ncheckout = \"/other\"", `config.toml: repository 2: slug: `},
 		{"one checkout", `base = "main"`, "\n[[repository]]\nslug = \"acme/till\"\ncheckout = \"/home/kim/shop/\"", `config.toml: repository 2: checkout: `},
+		{"relay", `[desk]`, "[network]\nrelays = [\"/ip4/203.0.113.5/tcp/1\"]\n\n[desk]", `config.toml: network.relays: `},
 		{"timers", `[desk]`, "[timers]\ninterim = \"5s\"\n\n[desk]", `config.toml: timers: `}, // D-32
 	} {
 		t.Run(c.name, func(t *testing.T) {
