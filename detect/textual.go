@@ -171,7 +171,9 @@ func (m *meeting) clashes(as, bs fileIndex) (all []clash) {
 		}
 	}
 	all = append(all, under(as, bs)...)
-	return append(all, under(bs, as)...)
+	all = append(all, under(bs, as)...)
+	all = append(all, m.intoMoved(as, bs, false)...)
+	return append(all, m.intoMoved(bs, as, true)...)
 }
 
 func (m *meeting) clash(path, what string, f, g *File) clash {
