@@ -161,7 +161,8 @@ type Mesh struct {
 	past      []ended     // what became of the last codes, the oldest first
 	stations  []*station
 	dropped   map[peer.ID]bool          // relays that failed for so long that they were forgotten
-	spurns    map[peer.ID]spurn         // computers of lanes that let this one in no more
+	spurns    map[peer.ID]spurn         // computers of lanes that let this one in no more, and borrowed relays
+	borrowed  map[peer.ID]ledger.TID    // relays of other developers whose lane is on, with their fleet
 	shut      map[peer.ID]bool          // computers that were removed: they are no relays
 	bent      map[peer.ID]chan struct{} // whom a relay alone leads to, with what tells of news
 	told      []ma.Multiaddr            // addresses over relays as libp2p last heard of them
