@@ -47,6 +47,10 @@ type Node struct {
 	Routes func() ([]Route, error)
 	// SwitchRoute switches a conversation on or off on this computer.
 	SwitchRoute func(ctx context.Context, conversation string, on bool) (api.Outcome, error)
+	// Settings are what the Setup tab shows beside the status.
+	Settings func(context.Context) (Settings, error)
+	// SetNotices changes whether and when this desktop is told of the inbox; [api.ErrUsage].
+	SetNotices func(context.Context, Notices) (api.Outcome, error)
 }
 
 // Route is where one standing conversation goes on this computer (P1).

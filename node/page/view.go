@@ -125,5 +125,6 @@ func (p pager) To(n int) templ.SafeURL {
 	q := url.Values{}
 	maps.Copy(q, p.Query)
 	q.Set("page", strconv.Itoa(n))
+	q.Del("open")
 	return templ.SafeURL(p.Path + "?" + q.Encode())
 }
