@@ -22,6 +22,7 @@
   let stream = null;
   const live = $("live");
   let path = $("link") && $("link").dataset.live;
+  let mark = $("link") && $("link").dataset.mark; // of the view as it stands here
   const state = (word, style) => {
     const mark = $("link").firstElementChild;
     mark.className = "status status-" + style;
@@ -50,20 +51,23 @@
       cards.classList.toggle("badge-primary", said.dataset.cards !== "0");
       cards.classList.toggle("badge-neutral", said.dataset.cards === "0");
     }
-    live.dataset.updates = String(Number(live.dataset.updates || 0) + 1);
     check();
+    count();
   };
+  const count = () => { live.dataset.updates = String(Number(live.dataset.updates || 0) + 1); };
   const follow = (to) => { // another view of the same page
     path = to;
+    mark = "";
     if (stream) stream.close();
     stream = null;
     listen();
   };
   const listen = () => {
     if (stream || !path || document.hidden) return;
-    stream = new EventSource("/events?view=" + encodeURIComponent(path));
+    stream = new EventSource("/events?view=" + encodeURIComponent(path) + "&have=" + mark);
     stream.addEventListener("open", () => { state("live", "success"); $("gone").classList.add("hidden"); });
-    stream.addEventListener("view", (e) => take(e.data));
+    stream.addEventListener("view", (e) => { mark = e.lastEventId; take(e.data); });
+    stream.addEventListener("same", (e) => { mark = e.lastEventId; count(); });
     stream.addEventListener("error", () => {
       state("not live", "error");
       if (stream.readyState === EventSource.CLOSED) {
