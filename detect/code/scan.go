@@ -25,12 +25,14 @@ type scan struct {
 	top     map[string]int   // symbols at the top of the file by name
 	bound   map[string]bound // what imported names stand for
 	shadow  shadows
-	exports map[string]bool          // names that the file exports by a list
-	values  map[string]int           // nodes that constants at the top are set to
-	depth   int                      // how deep values are followed just now
-	budget  int                      // how many more steps the value at hand may take
-	made    map[string][]int         // what names anywhere in the file are set to, once somebody asks
-	lets    map[int]map[string][]int // of Rust: the variables of functions, once somebody asks
+	exports map[string]bool  // names that the file exports by a list
+	values  map[string]int   // nodes that constants at the top are set to
+	depth   int              // how deep values are followed just now
+	budget  int              // how many more steps the value at hand may take
+	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
+
+	returned map[int][]string         // the names that a function of Python returns, once somebody asks
+	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
 }
 
 // declared is what a symbol was made from.
