@@ -31,7 +31,8 @@ type scan struct {
 	budget  int              // how many more steps the value at hand may take
 	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
 
-	returned map[int][]string // the names that a function of Python returns, once somebody asks
+	returned map[int][]string         // the names that a function of Python returns, once somebody asks
+	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
 }
 
 // declared is what a symbol was made from.
