@@ -24,7 +24,8 @@ const (
 var errWorkFull = errors.New("this computer has written as much live work this week as others take, or its disk is full")
 
 // write seals a record of live work and folds it. It is stored and published in order by [live.store]; until then only
-// this process knows it, and a chain begins anew with each process. The caller holds the lock.
+// this process knows it, and a chain begins anew with each process, and where the one before was dropped. The caller
+// holds the lock.
 func (l *live) write(r *liveRepo, content ledger.Body, re ...ledger.ID) (*ledger.Record, error) {
 	now := uint64(l.n.wall().UnixMilli())
 	scope := ledger.Scope{Host: r.Host, Repo: r.Repo, Period: ledger.PeriodOf(now)}
@@ -34,7 +35,10 @@ func (l *live) write(r *liveRepo, content ledger.Body, re ...ledger.ID) (*ledger
 		return nil, errWorkFull
 	}
 	head := l.heads[tid]
-	h := ledger.Header{Ledger: tid, Inc: l.n.inc, Seq: head.Next, Prev: head.ID, Re: re, At: now, Lam: min(max(l.fold.Lam(), head.Lam)+1, ledger.LamportMax)}
+	if head.Next == 0 {
+		head.Inc = l.inc
+	}
+	h := ledger.Header{Ledger: tid, Inc: head.Inc, Seq: head.Next, Prev: head.ID, Re: re, At: now, Lam: min(max(l.fold.Lam(), head.Lam)+1, ledger.LamportMax)}
 	if h.Seq == 0 {
 		h.Scope = scope
 	} else {
