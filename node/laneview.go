@@ -88,14 +88,14 @@ func (v laneView) passes(tid ledger.TID) bool {
 // passesWork reports whether live work that is held may pass in one direction at least.
 func (v laneView) passesWork(tid ledger.TID) bool {
 	scope, ok := v.n.workBook.scope(tid)
-	return ok && scope.Host == v.n.cfg.GitHub.Host && v.g.SharesWork(scope.Repo) && v.n.seenWork(tid)
+	return ok && scope.Host == v.n.cfg.GitHub.Host && v.g.SharesWork(scope.share, scope.Repo) && v.n.seenWork(tid)
 }
 
-// carries reports whether a ledger that passes does so with what one computer wrote. Of live work it is that of the
-// end that shares it, and never a third developer's (D-26).
+// carries reports whether a ledger that passes does so with what one computer wrote. Of live work it is what the end that
+// shares it wrote for this lane, and never a third developer's (D-26).
 func (v laneView) carries(tid ledger.TID, d ledger.Device) bool {
 	if scope, work := v.n.workBook.scope(tid); work {
-		return v.g.CarriesWork(d, scope.Repo)
+		return v.g.CarriesWork(d, scope.share, scope.Repo)
 	}
 	return v.g.Carries(d)
 }
@@ -207,7 +207,7 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 	return v.n.keep(v.n.withinQuota(v.g, kept))
 }
 
-// admitsWork reports whether a record of live work may come in: the end that wrote it shares it. What the ledger is
+// admitsWork reports whether a record of live work may come in: the end that wrote it for this lane shares it. What the ledger is
 // about is known, or comes along, or is asked for.
 func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
 	scope, known := v.n.workBook.scope(r.Ledger)
@@ -215,9 +215,9 @@ func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
 		return false
 	}
 	if i := slices.IndexFunc(coming, func(o *ledger.Record) bool { return o.Ledger == r.Ledger && o.Seq == 0 }); !known && i >= 0 {
-		scope, known = coming[i].Scope, true
+		scope, known = scopeOf(coming[i]), true
 	}
-	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.Repo)) {
+	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.share, scope.Repo)) {
 		v.n.mesh.Count(mesh.RefusedLane, 1)
 		return false
 	}

@@ -55,6 +55,8 @@ type live struct {
 	turns    map[ledger.ID][]turn                       // by conflict, in order
 	full     time.Time                                  // when it was told that nothing more can be written
 	inc      ledger.Incarnation                         // of chains that begin now
+	shares   map[shareKey]*sharing                      // what lanes get of what is written here
+	loaded   bool                                       // what is stored was folded
 }
 
 // chainPlace names one chain of one ledger.
@@ -99,8 +101,11 @@ func (l *live) load() error {
 	l.setPeople()
 	now := uint64(l.n.wall().UnixMilli())
 	var own []*ledger.Record
-	err := l.n.readWorkBook(func(s ledger.Scope, records []*ledger.Record) {
+	err := l.n.readWorkBook(func(_ workScope, records []*ledger.Record) {
 		for _, r := range records {
+			if !l.heardThere(r) {
+				continue
+			}
 			l.fold.Add(r, min(r.At, now)) // when it first came is not kept
 			l.noteTurn(r)
 			l.taken[chainPlace{r.Ledger, r.Chain()}] = r.Seq + 1
@@ -114,6 +119,10 @@ func (l *live) load() error {
 	}
 	l.fold.Tick(now)
 	l.recall(own)
+	l.mu.Lock()
+	l.loaded = true
+	l.setShares()
+	l.mu.Unlock()
 	return l.loadSessions()
 }
 
@@ -269,8 +278,10 @@ func (l *live) hearChain(tid ledger.TID, h ledger.Head) (more bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range records {
-		l.fold.Add(r, now)
-		l.noteRecord(r)
+		if l.heardThere(r) {
+			l.fold.Add(r, now)
+			l.noteRecord(r)
+		}
 	}
 	l.taken[chainPlace{tid, h.Chain}] = records[len(records)-1].Seq + 1
 	return true, nil
@@ -326,6 +337,9 @@ func (l *live) setRepos() (fresh bool) {
 			fresh = true
 		}
 	}
+	if fresh {
+		l.setShares()
+	}
 	return fresh
 }
 
@@ -353,6 +367,7 @@ func (l *live) setPeople() {
 	}
 	l.mu.Lock()
 	l.fold.SetPeople(people)
+	l.setShares()
 	l.mu.Unlock()
 	l.switched.Ring() // a lane may have come or gone
 }

@@ -34,9 +34,9 @@ func TestARecordThatComesAgainBeforeItIsStoredCountsOnce(t *testing.T) { // D-5
 
 func TestALaneReadsNoConversationInLiveWork(t *testing.T) {
 	p := newSharing(t)
-	p.share(p.kim, laneRepo)
+	on := p.share(p.kim, laneRepo)
 	p.share(p.maya, laneRepo)
-	r := p.works(p.kim, laneRepo, thisWeek())
+	r := p.worksFor(p.kim, on, laneRepo)
 	if err := p.keepWork([]*ledger.Record{r}); err != nil {
 		t.Fatal(err)
 	}
