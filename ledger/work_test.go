@@ -87,6 +87,7 @@ func workSamples() []sample {
 		{name: "branch", header: later, content: &Branch{
 			Name: "#42", Head: oid("head"), Base: oid("base"), Pull: 42, Author: 77, Gone: true, Subjects: "Refunds", Issues: []string{"#41"}, Grammars: "g1",
 		}},
+		{name: "branch-of", header: later, content: &Branch{Name: "feat/refunds", Head: oid("head"), Base: oid("base"), Of: TID(id("fleet"))}},
 	}
 }
 

@@ -358,7 +358,7 @@ func (l *live) setPeople() {
 	own := l.n.roster.get()
 	people := map[ledger.Device]overlap.Person{}
 	for _, m := range own.Members {
-		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet))}
+		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet)), Own: true}
 	}
 	for _, peer := range l.n.lanes.rosters() {
 		for _, m := range peer.Members {
