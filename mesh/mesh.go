@@ -139,6 +139,7 @@ type Mesh struct {
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
+	porch   *porch        // of the relay; nil without
 	began   time.Time
 
 	laneWork sync.Mutex // one change of the lanes at a time
@@ -210,6 +211,9 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused
+	if c.Reach.Carry {
+		m.porch = &porch{gate: m.gate, refused: &m.refused, ctx: m.ctx, run: m.run, doors: map[peer.ID]*door{}}
+	}
 	var err error
 	if m.host, err = m.newHost(); err != nil {
 		m.cancel()
@@ -338,6 +342,9 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	m.rates.keep(m.gate.member)
 	m.leaveRelays(removed, peers)
 	for _, p := range removed {
+		if m.porch != nil {
+			m.porch.shutDoor(p, nil)
+		}
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
 	m.mu.Lock()

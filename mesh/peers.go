@@ -27,6 +27,11 @@ func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
 	if !ok || !m.gate.known(p) {
+		m.gate.connected(p, true)
+		if m.porch != nil && m.gate.passer(p) {
+			m.run(func() { m.porch.attend(conn) })
+			return
+		}
 		if m.gate.relay(p) || m.gate.guest(p) {
 			return
 		}
@@ -162,6 +167,7 @@ func (m *Mesh) tellUp(d ledger.Device) {
 func (m *Mesh) disconnected(conn network.Conn) {
 	d, ok := deviceOf(conn.RemotePeer())
 	if !ok {
+		m.gone(conn.RemotePeer())
 		return
 	}
 	if m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
@@ -172,7 +178,7 @@ func (m *Mesh) disconnected(conn network.Conn) {
 		m.catchUpSoon(d)
 		return
 	}
-	m.gate.connected(conn.RemotePeer(), false)
+	m.gone(conn.RemotePeer())
 	m.mu.Lock()
 	s := m.status[d]
 	up := m.up[d]
@@ -211,6 +217,17 @@ func (m *Mesh) catchUpSoon(d ledger.Device) {
 			m.catchUp(d)
 		}
 	})
+}
+
+// gone makes room for others in the place of a peer, unless it is still there by another connection.
+func (m *Mesh) gone(p peer.ID) {
+	if m.host.Network().Connectedness(p) == network.Connected {
+		return
+	}
+	m.gate.connected(p, false)
+	if m.porch != nil {
+		m.porch.forget(p)
+	}
 }
 
 // formerMax bounds the incarnations of a peer that are remembered.
