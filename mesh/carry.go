@@ -40,7 +40,7 @@ func (m *Mesh) carry() error {
 	return nil
 }
 
-// membersOnly lets members meet members.
+// membersOnly lets members meet members, and computers of other developers whose lane is on call them.
 type membersOnly struct{ g *gate }
 
 // AllowReserve reports whether a peer may be reached here.
@@ -48,5 +48,5 @@ func (o membersOnly) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return o.g.m
 
 // AllowConnect reports whether one peer may reach another.
 func (o membersOnly) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
-	return o.g.member(from) && o.g.member(to)
+	return o.g.known(from) && o.g.member(to)
 }

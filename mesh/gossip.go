@@ -38,6 +38,7 @@ func (m *Mesh) joinGossip() error {
 		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
+		pubsub.WithValidateWorkers(1), // two would bring the records of one chain out of order
 		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
@@ -156,7 +157,7 @@ func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 		select {
 		case m.inbox <- gossiped{r, from, fleet}:
 		default:
-			m.Ask(r.Ledger)
+			m.Ask(func() bool { return !m.holds(r) })
 		}
 	}
 }

@@ -192,6 +192,7 @@ func (m *Mesh) disconnected(conn network.Conn) {
 		m.tell(Event{Kind: PeerDown, Device: d})
 	} else if conn.Stat().Direction == network.DirOutbound {
 		m.spurn(conn.RemotePeer())
+		m.turnedAway(conn)
 	}
 }
 
@@ -273,6 +274,9 @@ func (m *Mesh) keepDialling() {
 }
 
 func (m *Mesh) dialAll() {
+	if m.c.Reach.Circuits {
+		m.borrow()
+	}
 	for _, p := range m.c.Peers() {
 		id, err := peerOf(p.Device)
 		if err != nil || !m.gate.known(id) || m.host.Network().Connectedness(id) == network.Connected {

@@ -48,7 +48,7 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf, f == ledger.Work && heardOf:
 			kept = append(kept, r)
 		case f == ledger.Work: // catch-up brings it again once the roster is here
-			b.n.mesh.Ask(b.n.fleet)
+			b.n.mesh.Ask(func() bool { return b.n.lacks(r) })
 		case f == ledger.Lane && heardOf:
 			if _, ok := b.n.lanes.ledger(r.Ledger); ok {
 				kept = append(kept, r)
@@ -79,7 +79,15 @@ func (n *Node) setAside(from ledger.Device, unknown []*ledger.Record) {
 		return
 	}
 	n.mesh.Count(mesh.RefusedUnknown, n.strangers.expire(n.wall())+n.strangers.put(from, unknown, n.wall()))
-	n.mesh.Ask(n.fleet)
+	n.mesh.Ask(func() bool {
+		return slices.ContainsFunc(unknown, func(r *ledger.Record) bool { return !n.heardOf(r.Device) })
+	})
+}
+
+// lacks reports whether a record is not stored.
+func (n *Node) lacks(r *ledger.Record) bool {
+	held, err := n.store.Record(r.ID)
+	return err == nil && held == nil
 }
 
 // heardOf reports whether a computer is or was of a fleet that is known here.
@@ -115,7 +123,7 @@ func (n *Node) keep(records []*ledger.Record) error {
 				grown, lane = grown || r.Ledger == n.fleet, lane || ofLane
 				news = append(news, r.Ledger)
 			case disk.Waiting:
-				n.mesh.Ask(r.Ledger)
+				n.mesh.Ask(func() bool { return n.lacks(r) })
 			case disk.Forgotten:
 				n.mesh.Count(mesh.RefusedForgotten, 1)
 			case disk.Known:

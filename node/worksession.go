@@ -46,8 +46,10 @@ type session struct {
 	began  time.Time
 	ended  bool
 	told   told
-	shell  int       // commands that run
-	ran    time.Time // when one last ended
+	unsure map[string]*receipt // of what was told, what may not have come to the agent
+	fresh  []string            // what the answer in the making tells
+	shell  int                 // commands that run
+	ran    time.Time           // when one last ended
 	wake   hooks.Wake
 	intent ledger.ID // that it declared last
 	trying []ledger.Trying
@@ -102,7 +104,7 @@ func (l *live) loadSessions() error {
 // keepSession saves what a restart has to know. The caller holds the lock.
 func (l *live) keepSession(s *session) {
 	l.keep(sessionPrefix+s.key.agent+"/"+s.key.name, keptSession{
-		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.told,
+		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.sure(),
 	})
 }
 

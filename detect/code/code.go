@@ -58,6 +58,7 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 		s.rust()
 	case d == dialectJava:
 		s.java()
+		s.springRoutes()
 	}
 	s.finish()
 	return *s.unit

@@ -27,11 +27,16 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 				c := contract
 				c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
 				whole, names := routePath(joinPath(at.prefix, path))
-				c.ID = routeID(method, whole)
 				if extra := len(names) - strings.Count(path, "{}"); extra > 0 && extra <= len(names) {
 					c.Params = append(slices.Clone(names[:extra]), c.Params...)
 				}
-				r.keep(all, c)
+				for m, handler := range r.methods(method, c.Handler) {
+					c.ID = routeID(m, whole)
+					if c.Handler = handler; r.symbols[handler] != nil {
+						c.Hash = r.symbols[handler].BodyHash
+					}
+					r.keep(all, c)
+				}
 			}
 		}
 	}

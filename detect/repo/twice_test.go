@@ -124,7 +124,7 @@ func (r *Repo) readSides(t *testing.T, names []string) []*detect.Digest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tips, _, err := r.tips(t.Context(), Which{Names: names}, "")
+	tips, err := r.tips(t.Context(), Which{Names: names}, &Result{})
 	if err != nil {
 		t.Fatal(err)
 	}
