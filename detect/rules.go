@@ -191,23 +191,24 @@ func (r *Rules) linked(a, b string) bool {
 // Party is a digest made ready to be held against others. It is read only.
 type Party struct {
 	*Digest
-	touched  []touch // by path, the ignored ones left out
-	folded   []touch // the same by folded path
-	claims   []claim
-	byTop    map[string][]*claim // claims on paths by [pattern.top]
-	works    []work              // on symbols, by id
-	promised []promise
-	files    map[string]*File
-	targets  map[string][]*Reference
-	at       map[string]int    // where the works on a symbol start
-	added    map[string][]int  // the works that add a name to a package
-	index    fileIndex         // of all files that are not ignored
-	words    map[string]uint64 // of the task
-	requests []*Reference      // those over HTTP
-	newNames []string          // of what it adds
-	ownFiles []string          // those made by hand
-	doubts   []Doubt
-	Rules    *Rules
+	touched    []touch // by path, the ignored ones left out
+	folded     []touch // the same by folded path
+	claims     []claim
+	byTop      map[string][]*claim // claims on paths by [pattern.top]
+	works      []work              // on symbols, by id
+	promised   []promise
+	files      map[string]*File
+	targets    map[string][]*Reference
+	at         map[string]int    // where the works on a symbol start
+	added      map[string][]int  // the works that add a name to a package
+	index      fileIndex         // of all files that are not ignored
+	words      map[string]uint64 // of the task
+	requests   []*Reference      // those over HTTP
+	newNames   []string          // of what it adds
+	changedIDs []string          // of the declarations that it changes
+	ownFiles   []string          // those made by hand
+	doubts     []Doubt
+	Rules      *Rules
 }
 
 // touch is one path that a file has or had.
@@ -264,7 +265,7 @@ func (r *Rules) Party(d *Digest) *Party {
 	p.listReferences()
 	p.words = wordCounts(d.Side.Task)
 	p.index = newFileIndex(p.pick(d.Files))
-	p.newNames, p.ownFiles = p.listNewNames(), p.listOwnFiles()
+	p.newNames, p.changedIDs, p.ownFiles = p.listNewNames(), p.listChangedIDs(), p.listOwnFiles()
 	return p
 }
 

@@ -50,17 +50,16 @@ func TestBuildsOfARealRepositoryThatBreak(t *testing.T) { // C3, C4
 	if module == nil {
 		t.Skip("no module of Go")
 	}
-	for p := range files { // other modules, and what nobody can import
-		if _, err := filepath.Match(p, ""); err != nil || strings.Contains(p, "internal/") && !strings.HasPrefix(p, "internal/") {
-			delete(files, p)
-		}
-	}
+	s.leaveOutOfReach(files)
 	all := scripted(newGoTown(files, module[1], 7), *buildPairs)
 	s.commitClashes(all)
 	verdicts, trees := s.judgeClashes(all)
 	dir := t.TempDir()
-	s.export(s.union(all), filepath.Join(dir, "alone"))
-	alone := errorFiles(goBuild(t, filepath.Join(dir, "alone"), "./..."))
+	var alone []string
+	for _, beside := range []bool{false, true} {
+		s.export(s.union(all, beside), filepath.Join(dir, "alone"))
+		alone = append(alone, errorFiles(goBuild(t, filepath.Join(dir, "alone"), "./..."))...)
+	}
 	t.Logf("%d pairs, %d sides do not build by themselves", len(all), len(alone))
 	var kept []verdict
 	for i, v := range verdicts {
@@ -83,6 +82,22 @@ func TestBuildsOfARealRepositoryThatBreak(t *testing.T) { // C3, C4
 	}
 	tally(t, kept)
 	fmt.Fprintln(t.Output(), len(kept), "of", len(all), "pairs can be told")
+}
+
+// leaveOutOfReach takes files away that a package of the root module cannot import.
+func (s *shop) leaveOutOfReach(files map[string]string) {
+	var modules []string
+	for p := range strings.SplitSeq(s.git("ls-files", "-z"), "\x00") {
+		if strings.HasSuffix(p, "/go.mod") {
+			modules = append(modules, path.Dir(p)+"/")
+		}
+	}
+	for p := range files {
+		other := slices.ContainsFunc(modules, func(m string) bool { return strings.HasPrefix(p, m) })
+		if other || strings.Contains("/"+p, "/_") || strings.Contains("/"+p, "/.") || strings.Contains(strings.TrimPrefix(p, "internal/"), "internal/") {
+			delete(files, p)
+		}
+	}
 }
 
 func errorFiles(out string) (files []string) {

@@ -257,7 +257,7 @@ func longest(names []string) int { return len(names) }
 `,
 }
 
-var packageLine = regexp.MustCompile(`(?m)^(m\d+|union)/(\S+?):\d+`)
+var packageLine = regexp.MustCompile(`(?m)^(m\d+)/(\S+?):\d+`)
 
 // TestABuildThatBreaksIsForetold merges scripted work on a small program and builds every merged tree in one run of the real
 // compiler.
@@ -274,7 +274,7 @@ func TestABuildThatBreaksIsForetold(t *testing.T) { // C3, C4
 	s.commitClashes(all)
 	verdicts, trees := s.judgeClashes(all)
 	dir := t.TempDir()
-	wanted := map[string]string{"union": s.union(all)}
+	wanted := map[string]string{"m90000": s.union(all, false), "m90001": s.union(all, true)}
 	for i, tree := range trees {
 		if tree != "" {
 			wanted[fmt.Sprint("m", i)] = tree
@@ -293,7 +293,7 @@ func TestABuildThatBreaksIsForetold(t *testing.T) { // C3, C4
 	}
 	var kept []verdict
 	for i, v := range verdicts {
-		if trees[i] != "" && v.label(broken[fmt.Sprint("m", i)], broken["union"]) {
+		if trees[i] != "" && v.label(broken[fmt.Sprint("m", i)], slices.Concat(broken["m90000"], broken["m90001"])) {
 			kept = append(kept, v)
 		}
 	}
@@ -320,13 +320,16 @@ func (v *verdict) label(errors, alone []string) bool {
 	return true
 }
 
-// union is a tree with the other sides' work together: new files, which have to build as long as nobody else works.
-func (s *shop) union(all []clash) string {
+// union is a tree with the other sides' work together, beside what they use or in packages of its own: new files, which have
+// to build as long as nobody else works.
+func (s *shop) union(all []clash, beside bool) string {
 	s.Helper()
-	s.git("checkout", "-q", "-B", "union", "main")
+	s.git("checkout", "-q", "-f", "-B", "union", "main")
 	for _, c := range all {
 		for p, content := range c.b {
-			s.write(p, content)
+			if strings.Contains(p, "zz_new") == beside {
+				s.write(p, content)
+			}
 		}
 	}
 	s.git("add", "-A")
