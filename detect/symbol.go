@@ -180,6 +180,14 @@ type Unit struct {
 	Imports []Binding
 	Exports []Binding // also of names that another module declares
 	Mounts  []Mount
+	Values  []Value // exported constants, for URLs of other files
+}
+
+// Value is what an exported constant of a file holds, or the base URL of a client of HTTP that it exports. Text may
+// have marks for what still other files say.
+type Value struct {
+	Name, Text string
+	Client     bool
 }
 
 // Binding is a name that a file imports or exports: Local stands for Name of Module, which is "" for a name of

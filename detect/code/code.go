@@ -61,6 +61,7 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 		s.java()
 		s.springRoutes()
 	}
+	s.constants()
 	s.finish()
 	return *s.unit
 }
