@@ -204,6 +204,12 @@ type Mount struct {
 	Line                 uint32
 }
 
+// Outsider is a [Reader] that can name the files it would like to see besides those that changed, of what is at hand:
+// unchanged ones, which then stand on both sides of [Reader.Compare].
+type Outsider interface {
+	Outside(units []Unit) []string
+}
+
 // Reader reads code. Its answers depend on nothing but its arguments and [Reader.Grammars].
 type Reader interface {
 	// Grammars names everything that the answers depend on besides the arguments.

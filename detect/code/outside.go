@@ -189,3 +189,44 @@ func (r *resolver) outside(u *detect.Unit, to string, client bool, left int) (te
 	}
 	return "", false, false
 }
+
+// Outside names the unchanged files whose constants and clients the URLs of units are made of, as far as they are there and
+// not among the units, ascending.
+func (r *Reader) Outside(units []detect.Unit) []string {
+	known := newResolver(&r.project, units)
+	wanted := map[string]bool{}
+	for i := range units {
+		u := &units[i]
+		for _, ref := range u.References {
+			if strings.HasPrefix(ref.Target, "url:") {
+				known.outsideOf(u, ref.Target, wanted)
+			}
+		}
+		for _, v := range u.Values {
+			known.outsideOf(u, v.Text, wanted)
+		}
+	}
+	var all []string
+	for p := range sorted(wanted) {
+		all = append(all, p)
+	}
+	return all
+}
+
+// outsideOf adds the files of the marks in a text.
+func (r *resolver) outsideOf(u *detect.Unit, text string, wanted map[string]bool) {
+	for {
+		_, rest, marked := strings.Cut(text, string(rune(markOpen)))
+		to, after, closed := strings.Cut(rest, string(rune(markClose)))
+		at := strings.IndexByte(to, '#')
+		if !marked || !closed || at < 1 {
+			return
+		}
+		first, _, _ := strings.Cut(to[at+1:], ".")
+		id, _ := r.resolve(u, to[1:at+1]+first)
+		if p := pathOf(id); strings.HasPrefix(id, "sym:") && r.units[p] == nil && r.has(p) {
+			wanted[p] = true
+		}
+		text = after
+	}
+}
