@@ -185,6 +185,14 @@ type Unit struct {
 	Imports []Binding
 	Exports []Binding // also of names that another module declares
 	Mounts  []Mount
+	Values  []Value // exported constants, for URLs of other files
+}
+
+// Value is what an exported constant of a file holds, or the base URL of a client of HTTP that it exports. Text may
+// have marks for what still other files say.
+type Value struct {
+	Name, Text string
+	Client     bool
 }
 
 // Binding is a name that a file imports or exports: Local stands for Name of Module, which is "" for a name of
@@ -199,6 +207,12 @@ type Binding struct {
 type Mount struct {
 	Prefix, Router, Into string
 	Line                 uint32
+}
+
+// Outsider is a [Reader] that can name the files it would like to see besides those that changed, of what is at hand:
+// unchanged ones, which then stand on both sides of [Reader.Compare].
+type Outsider interface {
+	Outside(units []Unit) []string
 }
 
 // Reader reads code. Its answers depend on nothing but its arguments and [Reader.Grammars].

@@ -308,7 +308,7 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
 		for i := range units {
 			for _, ref := range units[i].References {
-				if ref.Target, ref.Sure = c.resolved(r, &units[i], ref); ref.Target != "" {
+				if ref, ok := c.resolved(r, &units[i], ref); ok {
 					yield(ref)
 				}
 			}
@@ -331,9 +331,15 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	return added
 }
 
-func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (target string, sure bool) {
-	if !strings.HasPrefix(ref.Target, "mod:") {
-		return ref.Target, ref.Sure || strings.HasPrefix(ref.Target, "sym:")
+// resolved is a reference with what other files say of it.
+func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (detect.Reference, bool) {
+	switch {
+	case strings.HasPrefix(ref.Target, "url:"):
+		return r.requestOf(u, ref)
+	case strings.HasPrefix(ref.Target, "mod:"):
+		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	default:
+		ref.Sure = ref.Sure || strings.HasPrefix(ref.Target, "sym:")
 	}
-	return r.resolve(u, ref.Target)
+	return ref, ref.Target != ""
 }
