@@ -48,6 +48,12 @@ func (l *live) branches(ctx context.Context) {
 			continue
 		}
 		for _, r := range l.repositories() {
+			l.mu.Lock()
+			active := l.activeIn(r)
+			l.mu.Unlock()
+			if !active {
+				continue
+			}
 			if err := l.publishPulls(ctx, r, published); err != nil {
 				l.n.slog.Debug("publish pull requests", "repository", r.slug, "error", err)
 			}
