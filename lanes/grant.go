@@ -92,6 +92,11 @@ func (g Grant) CarriesAnyWork(d ledger.Device) bool {
 	return g.Mutual() && len(g.sharedBy(d).Repositories) > 0
 }
 
+// Shares reports whether the end that a computer is of shares live work in a repository.
+func (g Grant) Shares(d ledger.Device, repository uint64) bool {
+	return g.Mutual() && g.sharedBy(d).Has(repository)
+}
+
 // SharesWork reports whether live work in a repository that was written under a statement crosses.
 func (g Grant) SharesWork(on ledger.ID, repository uint64) bool {
 	return g.Mutual() && slices.ContainsFunc(g.live[:], func(s LiveWork) bool { return s.On == on && s.Has(repository) })

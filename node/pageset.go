@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/page"
 )
@@ -35,6 +36,7 @@ func (v viewer) shared() (out []page.Shared) {
 			out = append(out, page.Shared{
 				Lane: l.Peer.String(), Name: laneName(v.core.Roster(), l.Peer), On: l.Ours.On,
 				For: v.slugs(l.Ours.Repositories), Here: v.slugs(l.Ours.Live), There: v.slugs(workOf(l.Theirs)),
+				Hides: l.Ours.Names != ledger.NamesKey{},
 			})
 		}
 	}
@@ -65,7 +67,7 @@ func (l *live) inForce() (on bool, out []page.Policy) {
 		}
 		out = append(out, shown)
 	}
-	return l.on, out
+	return l.switches.All, out
 }
 
 // codingAgents are the agents whose settings are on this computer. Those that have a command of their own to be looked

@@ -36,7 +36,7 @@ type live struct {
 	bell     api.Bell        // rung whenever something happened that people or agents may want to see
 
 	mu       sync.Mutex
-	on       bool // the switch of this computer (D-27)
+	switches switches // of this computer (D-27)
 	fold     *overlap.Fold
 	repos    []*liveRepo
 	heads    map[ledger.TID]ledger.Head // of this process's chains
@@ -86,7 +86,7 @@ func newLive(n *Node) *live {
 
 // Keys of what this computer keeps about live work beside the records.
 const (
-	agentsKey     = "live/agents"   // its switch
+	agentsKey     = "live/agents"   // its switches
 	sessionPrefix = "live/session/" // + agent and name: keptSession
 )
 
@@ -94,8 +94,8 @@ const (
 func (l *live) load() error {
 	if value, err := l.n.store.Get([]byte(agentsKey)); err != nil {
 		return err
-	} else if string(value) == "on" {
-		l.on = true
+	} else {
+		l.switches = readSwitches(value)
 	}
 	l.setRepos()
 	l.setPeople()

@@ -55,6 +55,12 @@ func (l *live) branches(ctx context.Context) {
 
 func (l *live) publishAll(ctx context.Context, published map[ledger.ID]*pushed) {
 	for _, r := range l.repositories() {
+		l.mu.Lock()
+		active := l.activeIn(r)
+		l.mu.Unlock()
+		if !active {
+			continue
+		}
 		if err := l.publishPulls(ctx, r, published); err != nil {
 			l.n.slog.Debug("publish pull requests", "repository", r.slug, "error", err)
 		}

@@ -60,7 +60,7 @@ func (l *live) settle(ctx context.Context, now time.Time) {
 	l.fold.Tick(uint64(now.UnixMilli()))
 	for _, body := range l.fold.Due(l.n.id.Device()) {
 		c, _ := l.fold.Conflict(body.Conflict)
-		if r := l.repoOf(c.Place.Repo); r != nil && l.activeNow() {
+		if r := l.repoOf(c.Place.Repo); r != nil && l.activeIn(r) {
 			if _, err := l.write(r, body); err != nil {
 				l.failed("finding", err)
 			}

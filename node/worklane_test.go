@@ -2,7 +2,10 @@ package node
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/node/api"
 )
 
 // working is a paired node that looks after live work in the lane's repository.
@@ -226,5 +230,82 @@ func TestAnotherStartGoesOnWithWhatALaneWasTold(t *testing.T) { // D-26, D-8
 	}
 	if n := len(p.live.fold.Sides()); n != 1 {
 		t.Errorf("%d sides", n)
+	}
+}
+
+func TestASwitchOfOneRepositoryLeavesTheOthersAsTheyAre(t *testing.T) { // D-27
+	p, shop := working(t)
+	web := &liveRepo{Place: overlap.Place{Host: "github.com", Repo: laneRepo + 1}, slug: "acme/web"}
+	l := p.live
+	for _, c := range []struct {
+		repository     string
+		on             bool
+		shop, web, any bool
+	}{
+		{"", false, false, false, false},
+		{"acme/shop", true, true, false, true},
+		{"", true, true, true, true},
+		{"Acme/Shop", false, false, true, true},
+		{"acme/web", false, false, false, true}, // others, which are not configured yet, are on
+		{"", false, false, false, false},
+	} {
+		l.switches = readSwitches(mustJSON(t, l.switches.with(c.repository, c.on)))
+		if l.activeIn(shop) != c.shop || l.activeIn(web) != c.web || l.activeNow() != c.any {
+			t.Errorf("after %q %v: %v in the shop, %v in the web, %v at all", c.repository, c.on, l.activeIn(shop), l.activeIn(web), l.activeNow())
+		}
+	}
+	p.switches(p.maya, &ledger.LaneOn{Repos: laneAt})
+	p.switches(p.kim, &ledger.LaneOn{Repos: laneAt, Live: laneAt})
+	if !l.activeIn(shop) || l.activeIn(web) {
+		t.Error("a lane that shares live work on the shop lets exactly that be looked after")
+	}
+	if l.switches = l.switches.with("acme/shop", false); l.activeIn(shop) {
+		t.Error("the shop is looked after though its person switched it off")
+	}
+	for word, all := range map[string]bool{"on": true, "off": false, "": false} {
+		if got := readSwitches([]byte(word)); got.All != all {
+			t.Errorf("stored %q is read as %+v", word, got)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestATextThatIsTooLongIsRefusedWhole(t *testing.T) { // C17
+	for n, fits := range map[int]bool{2000: true, 2001: false} {
+		text, err := whole("message", strings.Repeat("ä", n), ledger.MessageBytesMax)
+		if (err == nil) != fits || fits && len(text) != 2*n || !fits && !strings.Contains(err.Error(), "4000 bytes") {
+			t.Errorf("%d characters: %d bytes, %v", n, len(text), err)
+		}
+	}
+}
+
+func TestAnIntentWhoseClaimsAreRefusedIsNobodys(t *testing.T) { // C7
+	p, r := working(t)
+	s := p.saysWork(r, &ledger.Session{State: ledger.SessionLive, Agent: "codex", Checkout: [16]byte{1}})
+	l := p.live
+	l.switches.All = true
+	here := &session{key: sessionKey{"codex", "one"}, repo: r, id: s, top: "/shop", seen: time.Now()}
+	l.sessions[here.key] = here
+	full := &api.NewIntent{Caller: api.Caller{Session: "one"}, Task: "too much", Scope: api.Scope{Paths: api.List[string]{strings.Repeat("ä", 250)}}}
+	for i := range 200 { // more than a record holds
+		full.Scope.Symbols = append(full.Scope.Symbols, strings.Repeat("ä", 200)+fmt.Sprint(i))
+	}
+	if _, err := l.Declare(t.Context(), *full); err == nil {
+		t.Fatal("more claims than a record holds are declared")
+	}
+	all, err := l.Intents(t.Context(), api.WorkQuery{})
+	if err != nil || len(all) > 0 {
+		t.Errorf("%d intents are left, %v", len(all), err)
+	}
+	if here.intent != (ledger.ID{}) {
+		t.Error("the session goes on for an intent that its agent was told is none")
 	}
 }

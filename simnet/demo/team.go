@@ -279,7 +279,7 @@ func (d *day) pairAll(ctx context.Context) error {
 	for i, m := range d.machines {
 		err := insist(ctx, func() error {
 			return d.client(i, func(c *api.Client) error {
-				if _, err := c.SetAgents(ctx, true, person); err != nil || i == kimLaptop {
+				if _, err := c.SetAgents(ctx, "", true, person); err != nil || i == kimLaptop {
 					return err
 				}
 				_, err := c.SetEmail(ctx, "", m.owner+"@example.com", person)
@@ -316,7 +316,7 @@ func (d *day) share(ctx context.Context, i int, other string) error {
 		if _, err := c.SwitchLane(ctx, lanes[0], []string{teamSlug}, true, person); err != nil {
 			return err
 		}
-		_, err = c.SwitchWork(ctx, lanes[0], []string{teamSlug}, true, person)
+		_, err = c.SwitchWork(ctx, api.WorkSwitch{Lane: lanes[0].ID, Repositories: []string{teamSlug}, On: true}, person)
 		return err
 	})
 }
