@@ -79,7 +79,7 @@ var forms = [...]form{
 	{KindMainRelease, Roster, 0, func() Body { return new(MainRelease) }},
 	{KindLaneBind, Roster, through(3) | 1<<16, func() Body { return new(LaneBind) }},
 	{KindAddress, Roster, through(2), func() Body { return new(Address) }},
-	{KindLaneOn, Lane, through(1) | 1<<16 | 1<<17, func() Body { return new(LaneOn) }},
+	{KindLaneOn, Lane, through(1) | 1<<16 | 1<<17 | 1<<18, func() Body { return new(LaneOn) }},
 	{KindLaneOff, Lane, 0, func() Body { return new(LaneOff) }},
 	{KindWho, Lane, through(1), func() Body { return new(Who) }},
 	{KindAm, Lane, through(4), func() Body { return new(Am) }},

@@ -197,10 +197,11 @@ type Restored struct {
 
 // Restore sets a home up from a backup. Each record is verified as if it came from another computer. Nobody's
 // approval comes back, a new incarnation begins at the next start, and what this computer said since the
-// backup was made comes back from the others. A home that is set up stays as it is: [api.ErrHomeExists].
+// backup was made comes back from the others. A home that is set up stays as it is, and so does a folder of other
+// things: [api.ErrHomeExists], [api.ErrHomeTaken].
 func Restore(ctx context.Context, home Home, o RestoreOptions) (out Restored, err error) {
-	if home.Check() == nil {
-		return out, fmt.Errorf("restore: home %s: %w", home.Dir, api.ErrHomeExists)
+	if err := home.Free(); err != nil {
+		return out, fmt.Errorf("restore: %w", err)
 	}
 	b, err := backup.Open(o.Path, backup.Key{Passphrase: o.Passphrase, IdentityFile: o.IdentityFile})
 	if err != nil {

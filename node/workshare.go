@@ -106,7 +106,7 @@ func (l *live) SwitchWork(ctx context.Context, id string, repositories []string,
 		if !lane.Ours.On || slices.ContainsFunc(ids, func(id uint64) bool { return !slices.Contains(lane.Ours.Repositories, id) }) {
 			return api.Outcome{}, nil, api.WithHint(fmt.Errorf("share live work with %s: %w: the lane is not on here for it", name, api.ErrNotNow), "parley lane on "+name+" --repo owner/name")
 		}
-		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids)})
+		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids, ledger.NamesKey{})})
 		return api.Outcome{Text: said, Next: "parley lane show " + name}, effects, err
 	})
 	l.switched.Ring()

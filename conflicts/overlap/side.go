@@ -58,6 +58,7 @@ type side struct {
 	tried     item
 	expired   uint64 // when it expires or expired; 0 for what does not
 	published *ledger.Branch
+	hidden    int    // files and claims whose names are not shown here
 	author    Person // of what was published
 	arrived   uint64 // time of the first edit or claim by its author's clock
 	label     string
@@ -173,6 +174,9 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 	}
 	f.begin(s, begun)
 	s.digest.Side.Task, s.digest.Side.Issues = says.Task, slices.Clone(says.Issues)
+	if o.first.names != (ledger.NamesKey{}) {
+		s.digest.Side.Task = ""
+	}
 	for _, id := range says.Depends {
 		s.digest.DependsOn = append(s.digest.DependsOn, f.refOf(id))
 	}
@@ -258,7 +262,12 @@ func (f *Fold) fill(s *side, h held) {
 		}
 		arrived(list[0])
 		if first, e, ok := since(list); ok {
+			e, named := f.reveal(first, e, s.id)
 			fileOf(d, e, first.rank())
+			if !named {
+				d.Files = d.Files[:len(d.Files)-1]
+				s.hidden++
+			}
 		}
 	}
 	if len(h.claims) > 0 {
@@ -269,8 +278,15 @@ func (f *Fold) fill(s *side, h held) {
 		if c.Covers != nil {
 			covers = int(*c.Covers)
 		}
+		pattern := c.Pattern
+		if c.since.names != (ledger.NamesKey{}) {
+			if pattern = f.name(pattern, s.id); pattern == "" {
+				s.hidden++
+				continue
+			}
+		}
 		d.Claims = append(d.Claims, detect.Claim{
-			Kind: detect.ClaimKind(c.Kind), Pattern: c.Pattern, Exclusive: c.Exclusive, Since: c.since.rank(), Covers: covers,
+			Kind: detect.ClaimKind(c.Kind), Pattern: pattern, Exclusive: c.Exclusive, Since: c.since.rank(), Covers: covers,
 		})
 	}
 }
@@ -299,7 +315,13 @@ func (f *Fold) finish(s *side) {
 	}
 	if s.attemptEnds != 0 && s.live() {
 		for _, p := range s.waits.Paths {
-			d.Upcoming = append(d.Upcoming, detect.Upcoming{Path: string(p.Path), Op: detect.Op(p.Op)})
+			path := string(p.Path)
+			if s.tried.names != (ledger.NamesKey{}) {
+				path = f.name(path, s.id)
+			}
+			if path != "" {
+				d.Upcoming = append(d.Upcoming, detect.Upcoming{Path: path, Op: detect.Op(p.Op)})
+			}
 		}
 		if d.Side.Arrived == 0 {
 			d.Side.Arrived, s.arrived = s.tried.rank(), s.tried.At
