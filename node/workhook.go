@@ -36,6 +36,7 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 	}
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt:
+		s.shell = 0 // a turn that was broken off does not say how its command ended
 		l.begin(s)
 		return l.brief(s, e.Kind == hooks.Start && e.Source != "resume")
 	case hooks.BeforeEdit:
