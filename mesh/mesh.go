@@ -152,9 +152,10 @@ type Mesh struct {
 	near      map[ledger.Device][]ma.Multiaddr // as told on the local network
 	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
-	answers   map[ledger.Device]int // exchanges that each peer began and that run
-	asked     map[ledger.TID]bool
-	lanes     map[ledger.TID]*lane // by the other developer's fleet
+	answers   map[ledger.Device]int  // exchanges that each peer began and that run
+	soon      map[ledger.Device]bool // whom a catch-up is due with
+	asked     []func() bool          // whether what was asked for is missing still
+	lanes     map[ledger.TID]*lane   // by the other developer's fleet
 	askTimer  *time.Timer
 	invite    *Invitation
 	shown     *Invitation // whose pass relays are told: until its last word was read
@@ -205,7 +206,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan gossiped, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
-		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, asked: map[ledger.TID]bool{}, lanes: map[ledger.TID]*lane{},
+		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, soon: map[ledger.Device]bool{}, lanes: map[ledger.TID]*lane{},
 		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, dropped: map[peer.ID]bool{}, spurns: map[peer.ID]spurn{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))

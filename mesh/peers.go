@@ -175,11 +175,7 @@ func (m *Mesh) disconnected(conn network.Conn) {
 		if m.gate.known(conn.RemotePeer()) && m.crooked(conn.RemotePeer()) {
 			m.unbend(conn.RemotePeer())
 		}
-		m.run(func() {
-			if m.pause(2*m.c.Heartbeat) == nil {
-				m.catchUp(d) // what gossip said on the way that has ended may have reached nobody
-			}
-		})
+		m.catchUpSoon(d)
 		return
 	}
 	m.gone(conn.RemotePeer())
@@ -200,6 +196,27 @@ func (m *Mesh) disconnected(conn network.Conn) {
 		m.spurn(conn.RemotePeer())
 		m.turnedAway(conn)
 	}
+}
+
+// catchUpSoon compares with a peer in a moment: what gossip said on a way that has ended may have reached nobody. Of many
+// ways that end together it is done once.
+func (m *Mesh) catchUpSoon(d ledger.Device) {
+	m.mu.Lock()
+	due := m.soon[d]
+	m.soon[d] = true
+	m.mu.Unlock()
+	if due {
+		return
+	}
+	m.run(func() {
+		err := m.pause(2 * m.c.Heartbeat)
+		m.mu.Lock()
+		delete(m.soon, d)
+		m.mu.Unlock()
+		if err == nil {
+			m.catchUp(d)
+		}
+	})
 }
 
 // gone makes room for others in the place of a peer, unless it is still there by another connection.

@@ -71,6 +71,7 @@ func (n *Node) openPage(rc RunConfig) (*page.Server, error) {
 	s := &page.Server{Listeners: l, Doors: rc.doors, Now: n.wall, Node: page.Node{
 		Reader: reader{n}, Actor: actor{n}, Laner: laner{n}, Live: n.live, Keys: keys{n}, Changed: &n.changed, Demo: n.cfg.Demo,
 		Unlock: func(passphrase string) (api.Prover, error) { return n.home.Unlock(passphrase) }, Routes: n.routes, SwitchRoute: n.switchRoute,
+		Settings: n.pageSettings, SetNotices: n.setNotices,
 	}}
 	s.Pages = pages{n, s}
 	return s, nil

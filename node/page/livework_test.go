@@ -81,6 +81,14 @@ func (w *world) Override(ctx context.Context, ref, reason string, p presence.Pro
 	return w.act(api.OverrideAct(c.Conflict, reason), p, w.acted(ref, "override", "", "overridden"))
 }
 
+func (w *world) SetAgents(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.AgentsAct(on), p, func() { w.settings.Agents = on })
+}
+
+func (w *world) SwitchWork(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.WorkSwitchAct(lane, repositories, on), p, func() { w.settings.Shared[0].Here = repositories })
+}
+
 func (w *world) Feedback(_ context.Context, v api.Verdict) (api.Outcome, error) {
 	return w.note("feedback " + v.Conflict + " " + v.Verdict)
 }

@@ -71,6 +71,10 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		s.teammatesPress(&p)
 	case "lane on", "lane off":
 		err = s.lanePress(&p)
+	case "lane work on", "lane work off":
+		err = s.workPress(&p)
+	case "agents on", "agents off":
+		s.agentsPress(&p)
 	case "op undo":
 		id := form.Get("id")
 		p.Title, p.Button, p.act = "Take this operation back", "Undo it", api.UndoAct(id)
@@ -373,6 +377,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 			out, err = s.Actor.Sync(r.Context(), f.Get("repository"), api.SyncHow(strings.TrimPrefix(verb, "sync ")))
 		case "feedback":
 			out, err = s.Live.Feedback(r.Context(), api.Verdict{Conflict: f.Get("ref"), Verdict: f.Get("verdict")})
+		case "notices on", "notices off", "notices quiet":
+			out, err = s.notices(r.Context(), f)
 		case "route on", "route off":
 			out, err = s.SwitchRoute(r.Context(), f.Get("conversation"), verb == "route on")
 		default:

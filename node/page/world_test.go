@@ -53,6 +53,7 @@ type world struct {
 	intents    []api.Intent
 	sessions   []api.Session
 	history    api.History
+	settings   page.Settings
 	did        []string
 }
 
@@ -304,6 +305,13 @@ func serve(t testing.TB) *site {
 		SwitchRoute: func(_ context.Context, c string, on bool) (api.Outcome, error) {
 			w.change(func() { w.routes[0].On = on })
 			return w.note(fmt.Sprintf("route %s %v", c, on))
+		},
+		Settings: func(context.Context) (page.Settings, error) {
+			return locked(w, func() page.Settings { return w.settings }), nil
+		},
+		SetNotices: func(_ context.Context, wish page.Notices) (api.Outcome, error) {
+			w.change(func() { w.settings.Notices = wish })
+			return w.note(fmt.Sprintf("notices %v %s", wish.On, wish.Quiet))
 		},
 	}}
 	ctx, cancel := context.WithCancel(context.Background())
