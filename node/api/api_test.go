@@ -359,6 +359,9 @@ func TestTooManyAtOnceAreTurnedAway(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("nobody was turned away")
 	}
+	if _, err := s.client.SetMain(t.Context(), true, s.signer); api.Explain(orNone(err)).Code == "busy" {
+		t.Errorf("a person is turned away for what agents wait for: %v", err)
+	}
 }
 
 func orNone(err error) error {

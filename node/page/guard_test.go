@@ -198,6 +198,9 @@ func TestALoginLinkServesOnceAndForAMinute(t *testing.T) { // D-24: replay of a 
 	if status != http.StatusTooManyRequests {
 		t.Errorf("guessing was never slowed: %d", status)
 	}
+	if status, _ := follow(strings.TrimPrefix(s.server.Link().URL, s.origin)); status != http.StatusOK {
+		t.Errorf("somebody's guesses keep the person out: %d", status)
+	}
 }
 
 func TestLoggingOutEndsTheSession(t *testing.T) {
