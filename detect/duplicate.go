@@ -47,7 +47,9 @@ func duplicates(r *Report, all []*Party, one *Party) {
 				continue
 			}
 			if f, ok := duplicate(p, q, words.similar(i, j)); ok {
-				r.add(f)
+				pair := Report{Findings: []Finding{f}}
+				pair.plain(&p.Side, &q.Side)
+				r.add(pair.Findings...)
 			}
 		}
 	}

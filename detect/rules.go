@@ -200,6 +200,7 @@ type Party struct {
 	files    map[string]*File
 	targets  map[string][]*Reference
 	at       map[string]int    // where the works on a symbol start
+	added    map[string][]int  // the works that add a name to a package
 	index    fileIndex         // of all files that are not ignored
 	words    map[string]uint64 // of the task
 	requests []*Reference      // those over HTTP

@@ -92,6 +92,7 @@ func samples() []sample {
 		{name: "note", header: laneHeader(), content: &Note{Thread: sampleKey.Thread(), Cause: 3}},
 		{name: "address", header: rosterHeader(), content: &Address{Fleet: TID(id("fleet")), Email: "maya@acme.com"}},
 		{name: "on-live", header: laneHeader(), content: &LaneOn{Repos: []uint64{1, 7}, Live: []uint64{7}}},
+		{name: "on-names", header: laneHeader(), content: &LaneOn{Repos: []uint64{7}, Live: []uint64{7}, Names: [32]byte{5}}},
 		{name: "golden-ack", header: goldenHeader(), content: &Ack{Classes: []Class{HasMaster, HasPull}}},
 	}, append(workSamples(), frames()...)...)
 }
@@ -124,7 +125,7 @@ func frames() []sample {
 		"press", "press-reply",
 		"challenge", "join", "welcome", "accept", "lane-join", "lane-yes",
 	}
-	out := []sample{{name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
+	out := []sample{{name: "frame-have-digest", frame: &Have{Ledger: TID(id("ledger")), Digest: Digest{2}}}, {name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
 	for i, f := range all {
 		out = append(out, sample{name: "frame-" + names[i], frame: f})
 	}

@@ -178,9 +178,12 @@ func LoadConfig(file string) (Config, error) {
 
 // parseConfig reads settings; file names where they are from.
 func parseConfig(file string, text []byte) (Config, error) {
+	if len(text) > configBytesMax {
+		return Config{}, &ConfigError{File: file, Why: fmt.Sprintf("it has %d bytes, and settings have at most %d", len(text), configBytesMax)}
+	}
 	c := Default()
 	c.Listen = nil // what the file lists replaces the default
-	d := toml.NewDecoder(bytes.NewReader(text[:min(len(text), configBytesMax)]))
+	d := toml.NewDecoder(bytes.NewReader(text))
 	if err := d.DisallowUnknownFields().Decode(&c); err != nil {
 		return Config{}, decodeError(file, err)
 	}

@@ -36,7 +36,12 @@ func (l *live) watchOwn(ctx context.Context) {
 			l.n.slog.Debug("locate a checkout", "repository", r.slug, "error", err)
 			continue
 		}
+		at.Trunk = trunkOf(r, at)
 		l.mu.Lock()
+		if r.common != at.Common {
+			r.common = at.Common
+			clear(l.located) // some of them may be of it
+		}
 		if s := l.open(at, r); s != nil {
 			s.own = true
 		}
@@ -101,7 +106,7 @@ func (l *live) SwitchWork(ctx context.Context, id string, repositories []string,
 		if !lane.Ours.On || slices.ContainsFunc(ids, func(id uint64) bool { return !slices.Contains(lane.Ours.Repositories, id) }) {
 			return api.Outcome{}, nil, api.WithHint(fmt.Errorf("share live work with %s: %w: the lane is not on here for it", name, api.ErrNotNow), "parley lane on "+name+" --repo owner/name")
 		}
-		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids)})
+		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids, ledger.NamesKey{})})
 		return api.Outcome{Text: said, Next: "parley lane show " + name}, effects, err
 	})
 	l.switched.Ring()

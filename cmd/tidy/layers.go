@@ -66,6 +66,8 @@ var layers = []layer{
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 
+	{packages: "node/help", module: deciders},
+
 	// The shell performs.
 	{
 		packages: "node/api/...", module: append([]string{"node/internal/presence", "node/internal/hooks"}, deciders...),
@@ -101,7 +103,7 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/service", "detect/...", "simnet/..."},
+		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/help", "node/service", "detect/...", "simnet/..."},
 		library: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/adrg/xdg", "github.com/cli/go-gh/v2/pkg/jq", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},

@@ -56,8 +56,10 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 		s.python()
 	case d == dialectRust:
 		s.rust()
+		s.rustRoutes()
 	case d == dialectJava:
 		s.java()
+		s.springRoutes()
 	}
 	s.finish()
 	return *s.unit

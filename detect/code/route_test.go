@@ -1,6 +1,7 @@
 package code
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,20 @@ func TestRoutesOfEveryFramework(t *testing.T) { // C4, C5
 	for _, c := range cases {
 		if got := ids(c.files); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLongChainsOfRoutesAreReadWhole(t *testing.T) { // C5
+	const n = 60
+	hono, axum := "import { Hono } from 'hono';\nexport const app = new Hono()", "fn main() {\n let app = Router::new()"
+	for i := range n {
+		hono += fmt.Sprintf("\n  .get('/r%d', (c) => c.text(''))", i)
+		axum += fmt.Sprintf("\n  .route(\"/r%d\", get(h))", i)
+	}
+	for path, text := range map[string]string{"a.ts": hono, "src/main.rs": axum + ";\n}"} {
+		if got := ids(map[string]string{path: text}); len(got) != n {
+			t.Errorf("%s: %d routes of %d: %q", path, len(got), n, got)
 		}
 	}
 }

@@ -30,6 +30,9 @@ type scan struct {
 	depth   int              // how deep values are followed just now
 	budget  int              // how many more steps the value at hand may take
 	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
+
+	returned map[int][]string         // the names that a function of Python returns, once somebody asks
+	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
 }
 
 // declared is what a symbol was made from.

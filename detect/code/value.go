@@ -31,6 +31,12 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		}
 		text = s.text(i)
 		return text[1 : len(text)-min(1, len(text)-1)], true
+	case "string_literal", "raw_string_literal": // of Java and Rust
+		return quotedText(s.text(i)), true
+	case "field_access": // Paths.USERS
+		if value, ok := s.values[s.text(i)]; ok {
+			return s.strIn(value, left-1)
+		}
 	case "template_string":
 		return s.template(i, left)
 	case "binary_expression", "binary_operator", "concatenated_string":
@@ -66,6 +72,12 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		}
 	}
 	return "{}", false
+}
+
+// quotedText is what stands between the quotes of a string, escapes as they are written.
+func quotedText(text string) string {
+	text = strings.Trim(strings.TrimLeft(text, "brc"), "#")
+	return strings.Trim(text, `"`)
 }
 
 // pythonFormat is the content of a string, with what stands in braces of a format worked out.

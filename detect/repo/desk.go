@@ -237,7 +237,39 @@ func (d *Desk) changes(ctx context.Context) (files []detect.File, err error) {
 		files, err = parsePatch(out)
 		return err
 	})
+	countEmptied(files, d.goneFolders(files))
 	return files, err
+}
+
+// goneFolders are those, of the folders that files were renamed out of, in which nothing stands any more.
+func (d *Desk) goneFolders(files []detect.File) map[string]bool {
+	gone := map[string]bool{}
+	for _, f := range files {
+		if f.Op == detect.Rename {
+			for _, dir := range folders(f.From) {
+				gone[dir] = true
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	stands := func(p string) {
+		for _, dir := range folders(p) {
+			delete(gone, dir)
+		}
+	}
+	for p := range d.was {
+		if now, changed := d.now[p]; !changed || now.blob != "" {
+			stands(p)
+		}
+	}
+	for p, now := range d.now {
+		if now.blob != "" {
+			stands(p)
+		}
+	}
+	return gone
 }
 
 // readUntil reads up to a line that ends everything.

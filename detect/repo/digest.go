@@ -39,7 +39,7 @@ func (r *Repo) digests(ctx context.Context, tips []tip, trunk string) ([]*detect
 		d := &detect.Digest{Side: t.Side, Base: spans[i].base, Head: t.head}
 		files, ok := changed[spans[i]]
 		if !ok {
-			d.Unreadable = []string{t.Ref} // all of it
+			d.Unreadable = []string{"what " + t.Ref + " changed (" + r.whyUnread(spans[i]) + ")"} // all of it
 		}
 		d.Files = slices.Clone(files)
 		r.describe(&d.Side, t, trunk)
@@ -47,6 +47,17 @@ func (r *Repo) digests(ctx context.Context, tips []tip, trunk string) ([]*detect
 		list[i] = d
 	}
 	return list, nil
+}
+
+// whyUnread says why nobody knows what changed in a span.
+func (r *Repo) whyUnread(s span) string {
+	switch {
+	case s.base != "":
+		return "objects of it are missing here"
+	case len(r.shallow) > 0:
+		return "its history is cut off"
+	}
+	return "it has no commit in common with the base"
 }
 
 // understand adds to digests what the contents of their files say. It leaves the files where they are.

@@ -59,6 +59,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes:    requestBytesMax,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
+	hookLines(server)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
