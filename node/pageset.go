@@ -10,6 +10,7 @@ import (
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/install"
 	"github.com/parley-mesh/parley/node/page"
 )
 
@@ -79,11 +80,15 @@ func (n *Node) codingAgents(ctx context.Context) (out []page.Tool) {
 	}
 	for _, name := range set.Names() {
 		if len(set.Command(name, "check")) > 0 {
-			out = append(out, page.Tool{Name: name, Text: "set up by a command of its own", Good: true})
+			out = append(out, page.Tool{Name: name, Text: "set up by a command of its own: parley agents check " + name, Set: true})
 			continue
 		}
 		f := set.Check(ctx, name)
-		out = append(out, page.Tool{Name: name, Text: f.Text, Mend: f.Mend, Good: f.OK()})
+		x := page.Tool{Name: name, Text: f.Text, Set: f.State != install.Absent}
+		if f.State != install.Whole {
+			x.Mend = strings.TrimPrefix(f.Mend, "run ")
+		}
+		out = append(out, x)
 	}
 	return out
 }

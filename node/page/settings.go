@@ -49,9 +49,10 @@ type Policy struct {
 
 // Tool is one coding agent of this computer.
 type Tool struct {
-	Name, Text string
-	Mend       string // what mends it
-	Good       bool
+	Name string
+	Text string // what was found
+	Mend string // what mends it, or sets it up; "" where it is in order
+	Set  bool   // parley is in its settings
 }
 
 // agentsPress is the switch of this computer for its agents (D-27).
