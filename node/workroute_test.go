@@ -104,7 +104,7 @@ func TestEveryRouteThatTheDocumentsNameAnswersAsTheySay(t *testing.T) { // C11, 
 	}
 	f.answers("feedback comes after", "POST", one+"/feedback", `{"verdict":"useful","session":"one"}`, 200, "")
 
-	if _, err := f.client.SetAgents(t.Context(), false, api.DemoProver()); err != nil {
+	if _, err := f.client.SetAgents(t.Context(), "", false, api.DemoProver()); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range []struct{ method, path, body string }{
