@@ -47,7 +47,7 @@ type asked struct {
 }
 
 // pressFields are what says which act is meant.
-var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "on", "action"}
+var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "hide", "on", "action"}
 
 // pressOf is the act that a form means, as things stand now.
 func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
