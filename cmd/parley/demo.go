@@ -124,7 +124,7 @@ func (a *app) playDemo(c *cobra.Command, o demo.Options) error {
 	} else if o.Head != "" || o.Base != "" {
 		return usage(c, "--head and --base go with --repo")
 	}
-	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.out, terminal(a.in)
+	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.spelled(a.out), terminal(a.in)
 	return explainDemo(demo.Run(c.Context(), o))
 }
 
