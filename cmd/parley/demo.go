@@ -130,7 +130,7 @@ func (a *app) playDemo(c *cobra.Command, o demo.Options) error {
 	} else if o.Head != "" || o.Base != "" {
 		return usage(c, "--head and --base go with --repo")
 	}
-	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.out, terminal(a.in)
+	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.spelled(a.out), terminal(a.in)
 	o.Show = func(ctx context.Context, home string) error {
 		at := *a
 		at.home = home

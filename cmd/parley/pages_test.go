@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/help"
 )
@@ -103,7 +105,23 @@ func understood(line string) error {
 }
 
 func TestABugReportHoldsNoNames(t *testing.T) {
+	const token, email = "gho_0123456789abcdefghijklmnopqrstuvwxyz", "ada@example.org"
+	t.Setenv("GH_TOKEN", token)
+	t.Setenv("GIT_AUTHOR_EMAIL", email)
+	shop := filepath.Join(t.TempDir(), "shop")
+	for _, args := range [][]string{{"init", "-q", shop}, {"-C", shop, "remote", "add", "origin", "https://ada:" + token + "@github.com/acme/teapots"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git: %v %s", err, out)
+		}
+	}
+	gone := filepath.Join(t.TempDir(), "kettles")
 	home := runningNode(t, true)
+	// What the file says after the node's start is what doctor looks at: one checkout of another repository, one that is gone.
+	for slug, checkout := range map[string]string{"acme/cups": shop, "globex/kettles": gone} {
+		if err := home.AddRepository(node.RepositoryConfig{Slug: slug, Checkout: checkout, Base: "ada/secret-branch"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	out, notes := printed(t, func(a *app) {
 		a.home = home.Dir
 		if status := run(t.Context(), []string{"--home", home.Dir, "bugreport"}, a.streams); status != 0 {
@@ -116,15 +134,52 @@ func TestABugReportHoldsNoNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{s.Computer.Name, s.Computer.Device[:16], s.Computer.Fleet[:16], home.Dir, os.TempDir(), "127.0.0.1"} {
+	for _, secret := range []string{
+		s.Computer.Name, s.Computer.Device[:16], s.Computer.Fleet[:16], home.Dir, os.TempDir(), "127.0.0.1", shop, gone,
+		"acme", "globex", "teapots", "kettles", "cups", "secret-branch", token, "gho_", email, "ada", "@",
+	} {
 		if strings.Contains(out+notes, secret) {
-			t.Errorf("the report holds %q:\n%s", secret, out)
+			t.Errorf("the report holds %q:\n%s%s", secret, out, notes)
 		}
 	}
-	for _, want := range []string{"doctor:", "node           ok", "parley_computers 1", "last events:"} {
+	for _, want := range []string{"doctor:", "node           ok", "repository     checkout-", "parley_computers 1", "last events:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
 		}
+	}
+}
+
+// gh itself takes the folder as an extension and starts the program. A home of its own keeps it out of this user's.
+func TestGhRunsParleyAsItsExtension(t *testing.T) {
+	if _, err := exec.LookPath("gh"); err != nil {
+		t.Skip("gh is not installed")
+	}
+	dir := t.TempDir()
+	script, err := os.ReadFile(filepath.Join("packaging", "gh-parley", "gh-parley"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	extension := filepath.Join(dir, "gh-parley")
+	if err := os.Mkdir(extension, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(extension, "gh-parley"), script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	gh := func(args ...string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "gh", args...)
+		c.Dir = extension
+		c.Env = append(os.Environ(), "GH_TOKEN=gho_x", "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "GH_CONFIG_DIR="+dir)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("gh %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	gh("extension", "install", ".")
+	if out := gh("parley", "version"); !strings.HasPrefix(out, "parley ") {
+		t.Errorf("gh parley version says %q", out)
 	}
 }
 
