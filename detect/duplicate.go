@@ -24,7 +24,7 @@ const (
 
 	// Who changes the same declarations, or adds the same ones, need not say so in the same words.
 	spotMin     = 50
-	wordsAtSpot = 40
+	wordsAtSpot = 35 // without those that name the declarations
 	codeAtSpot  = 15
 )
 
@@ -35,6 +35,7 @@ const unknownFamily = -1
 type likeness struct {
 	words, symbols, code, files int
 	spot                        int // the same declarations changed
+	wordsAtSpot                 int // how alike the words are that do not name these
 	issues, names, changed      []string
 }
 
@@ -52,7 +53,7 @@ func duplicates(r *Report, all []*Party, one *Party) {
 			if one != nil && p != one && q != one || p.Side.Repo != q.Side.Repo || shareCheckout(p, q) {
 				continue
 			}
-			if f, ok := duplicate(p, q, words.similar(i, j)); ok {
+			if f, ok := duplicate(p, q, words.tasks[i], words.tasks[j]); ok {
 				pair := Report{Findings: []Finding{f}}
 				pair.plain(&p.Side, &q.Side)
 				r.add(pair.Findings...)
@@ -61,13 +62,23 @@ func duplicates(r *Report, all []*Party, one *Party) {
 	}
 }
 
-func duplicate(p, q *Party, words int) (Finding, bool) {
+func duplicate(p, q *Party, taskP, taskQ task) (Finding, bool) {
 	first, newcomer := p, q
 	if d, _ := earlier(p.Digest, q.Digest); d != p.Digest {
 		first, newcomer = q, p
 	}
 	l := compareWork(first, newcomer)
-	l.words = words
+	l.words = similar(taskP, taskQ)
+	if l.spot >= spotMin {
+		var names []string
+		for _, id := range l.changed {
+			_, name, _ := strings.Cut(id, "#")
+			names = append(names, name)
+		}
+		l.wordsAtSpot = similar(taskP.without(names), taskQ.without(names))
+	} else {
+		l.wordsAtSpot = l.words
+	}
 	families, score := l.families(), l.score()
 	if len(families) < 2 || score < duplicateMin {
 		return Finding{}, false
@@ -129,7 +140,7 @@ func (l likeness) oneFix() bool { return len(l.issues) > 0 && l.files >= filesMi
 
 // oneSpot reports whether both change, or add, mostly the same declarations, in like words or by like code.
 func (l likeness) oneSpot() bool {
-	return max(l.spot, l.symbols) >= spotMin && (l.words >= wordsAtSpot || l.code >= codeAtSpot)
+	return max(l.spot, l.symbols) >= spotMin && (l.wordsAtSpot >= wordsAtSpot && l.words >= wordsMin || l.code >= codeAtSpot)
 }
 
 // score joins the families. One issue named by both is as good as a task in the same words. A family about which

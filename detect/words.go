@@ -56,10 +56,26 @@ func newCorpus(parties []*Party) corpus {
 	return c
 }
 
+// without is a task but for the words that some names are made of.
+func (t task) without(names []string) (rest task) {
+	known := map[string]bool{}
+	for _, name := range names {
+		for w := range wordCounts(name) {
+			known[w] = true
+		}
+	}
+	for _, w := range t.words {
+		if !known[w.word] {
+			rest.words = append(rest.words, w)
+			rest.square += w.weight * w.weight
+		}
+	}
+	return rest
+}
+
 // similar is the cosine between two tasks, in hundredths. Of a task of fewer than three words nothing
 // is known.
-func (c corpus) similar(i, j int) int {
-	a, b := c.tasks[i], c.tasks[j]
+func similar(a, b task) int {
 	if len(a.words) < 3 || len(b.words) < 3 {
 		return unknownFamily
 	}

@@ -79,9 +79,6 @@ var wholeProgram = map[string]string{
 	"aliases.go t1":                 "that the alias A shows the type t1 to others; the change of A itself is seen, and cannot be told",
 	"basics.go u4.M":                "that the unexported u4 is shown by a variable whose type is another one now",
 	"method_sets.go SM.A":           "fields of an embedded type belong to what embeds it; the change of Embedm.A is told",
-	"method_sets.go embedm.EV1":     "methods of an unexported embedded type belong to what embeds it",
-	"method_sets.go embedm.EV2":     "as embedm.EV1",
-	"method_sets.go embedm.EP2":     "as embedm.EV1",
 	"method_sets.go RepeatEmbedm.A": "as SM.A",
 	"splitting.go Vj":               "that two unexported types are shown, and were one; the change of j is told",
 	"structs.go S3.E":               "as SM.A",
@@ -128,7 +125,7 @@ func TestAgreesWithApidiff(t *testing.T) { // C4
 		}
 	}
 	t.Logf("%d breaks agreed, %d cannot tell, %d need the whole program", agree, open, missed)
-	if agree < 75 {
+	if agree < 80 {
 		t.Error("fewer breaks are found than were")
 	}
 }

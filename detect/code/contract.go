@@ -300,6 +300,13 @@ const (
 // parts compares what a route says of its body, query and so on.
 func (j *judge) parts(was, is string, way direction) {
 	old, now := objectFields("{"+was+"}"), objectFields("{"+is+"}")
+	if j.language == "py" { // a signature that takes nothing says so
+		for _, side := range []map[string]objectField{old, now} {
+			if _, ok := side["params"]; !ok && way == asked {
+				side["params"] = objectField{of: "{}"}
+			}
+		}
+	}
 	for where, f := range sorted(old) {
 		g, ok := now[where]
 		switch {
@@ -356,8 +363,12 @@ func (j *judge) schemas(was, is, what string, way direction) {
 
 // retyped compares two types of one field. What is only asked for may be widened, what is only given narrowed.
 func (j *judge) retyped(was, is, what string, way direction) {
-	if strings.HasPrefix(was, "{") && strings.HasPrefix(is, "{") {
+	switch {
+	case strings.HasPrefix(was, "{") && strings.HasPrefix(is, "{"):
 		j.schemas(was, is, what+".", way)
+		return
+	case j.language == "py" && way == asked && is == "str" && slices.Contains([]string{"int", "float", "bool"}, was):
+		j.fine(what + " takes any text") // what stands in a URL is text
 		return
 	}
 	into, out := yes, yes

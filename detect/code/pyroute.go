@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -133,8 +134,8 @@ func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
 	fields := map[string]objectField{}
 	list := s.child(definition, "parameters")
 	for _, p := range s.pythonParams(list) {
-		of := p.Type
-		if of == "" || strings.Contains(of, "Depends(") || slices.Contains([]string{"Request", "Response", "BackgroundTasks", "WebSocket"}, of) {
+		of := cmp.Or(p.Type, "?")
+		if p.Kind == detect.Variadic || p.Kind == detect.KeywordVariadic || p.Name == "self" || strings.Contains(of, "Depends(") || slices.Contains([]string{"Request", "Response", "BackgroundTasks", "WebSocket"}, of) {
 			continue
 		}
 		fields[p.Name] = objectField{of, p.Optional}

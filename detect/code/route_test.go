@@ -161,6 +161,31 @@ func TestRoutesOfPython(t *testing.T) { // C4, C5
 	}
 }
 
+func TestParametersOfARouteBreakThoseWhoSendThem(t *testing.T) { // C4
+	const head = "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/x')\n"
+	for _, c := range []struct {
+		old, now string
+		want     detect.Verdict
+	}{
+		{"", "a: int", detect.Breaking},
+		{"", "a: int = 1", detect.Compatible},
+		{"a: int", "", detect.Breaking},
+		{"a: int", "a: str", detect.Compatible},
+		{"a: str", "a: int", detect.Breaking},
+		{"a", "a: int", detect.CannotTell},
+		{"", "self, *args", detect.Compatible},
+	} {
+		d := compare(t, Project{}, map[string]string{"a.py": head + "def f(" + c.old + "): pass\n"}, map[string]string{"a.py": head + "def f(" + c.now + "): pass\n"})
+		got := detect.Compatible
+		for _, change := range d.Contracts {
+			got = change.Verdict
+		}
+		if got != c.want {
+			t.Errorf("(%s) to (%s): %v, want %v: %+v", c.old, c.now, got, c.want, d.Contracts)
+		}
+	}
+}
+
 func TestHTTPCallsOfPythonAreRead(t *testing.T) { // C4
 	cases := []struct{ text, want string }{
 		{"import requests\nrequests.post('https://a.b/v1/refunds', json={})", "POST /v1/refunds"},

@@ -63,8 +63,13 @@ func relate(language, from, to string, depth int) answer {
 		}
 		return relate(language, bare(a), bare(b), depth+1)
 	}
-	if strings.HasPrefix(from, "{") && strings.HasPrefix(to, "{") && language == "ts" {
-		return relateObjects(from, to, depth)
+	if strings.HasPrefix(from, "{") && language == "ts" {
+		switch {
+		case strings.HasPrefix(to, "{"):
+			return relateObjects(from, to, depth)
+		case strings.HasSuffix(to, "[]"):
+			return no
+		}
 	}
 	if a, b := generic(from), generic(to); a != nil && b != nil && a[0] == b[0] {
 		return relateArguments(language, a, b, depth)
