@@ -24,7 +24,7 @@ func TestURLsWithConstantsOfOtherFiles(t *testing.T) { // C4
 		"import { api } from './client';\nimport { ROUTES } from './config';\napi.get(ROUTES.users)": "GET /v1/users",
 		"import { list } from './client';\nlist.get('/x')":                                           "",
 		"import { cache } from './nowhere';\ncache.get('/x')":                                        "",
-		"fetch('/x\x02\x03');\nfetch('\x02=mod:\x03/y')": "",
+		"fetch('/x\x02\x03');\nfetch('\x02=mod:\x03/y')":                                             "",
 		"import { api } from './nowhere';\napi.get('/x')":                                            "GET /x tail",
 	} {
 		files := map[string]string{"web/a.ts": text, "web/config.ts": config, "web/client.ts": client, "web/barrel.ts": "export * from './config';"}
