@@ -10,7 +10,8 @@ type Symbol struct {
 	Container string // the id of the symbol around it, "" at the top of the file
 	Exported  bool   // other files can use it
 	Test      bool   // in a test file, or a test itself
-	// Package is the id under which other repositories import it, pkg:<manager>:<package>#<name>, or "".
+	// Package is the id under which other packages import it, pkg:<manager>:<package>#<name>, or "". Of a symbol that moved it
+	// is the old one, since that is what its users know.
 	Package   string
 	Line      uint32 // first line of the declaration, from 1
 	Lines     uint32 // how many
@@ -102,6 +103,10 @@ type SymbolChange struct {
 	Verdict Verdict
 	Why     []string // what was found, for people: "parameter currency added without a default"
 }
+
+// VariadicAdded is why a function changed to which calls still fit: its type is another one, so that only who passes the function
+// itself on is broken.
+const VariadicAdded = "variadic parameter added at the end"
 
 // ContractKind is what others rely on (C4).
 type ContractKind uint8

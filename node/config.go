@@ -40,6 +40,8 @@ type Config struct {
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
 	// MCP serves agents' tools over HTTP, on this computer alone.
 	MCP MCPConfig `toml:"mcp,omitempty"`
+	// Metrics serves numbers to Prometheus, on this computer alone.
+	Metrics MetricsConfig `toml:"metrics,omitempty"`
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
@@ -275,7 +277,7 @@ func (c Config) Validate() error {
 	if err := c.GitHub.validate(bad); err != nil {
 		return err
 	}
-	if err := c.MCP.validate(bad); err != nil {
+	if err := errors.Join(c.MCP.validate(bad), c.Metrics.validate(bad)); err != nil {
 		return err
 	}
 	return c.validateRepositories(bad)

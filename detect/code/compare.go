@@ -38,8 +38,9 @@ func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
 	for i := range c.changes {
 		sym := &c.changes[i].Symbol
-		if name, ok := strings.CutPrefix(sym.Package, goUnplaced); ok {
-			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(sym.ID))) + "#" + name
+		if strings.HasPrefix(sym.Package, goUnplaced) {
+			known := cmp.Or(c.changes[i].From, sym.ID)
+			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(known))) + "#" + nameOf(base(known))
 		}
 	}
 	return detect.Delta{
@@ -209,8 +210,6 @@ func (c *comparison) removed(was *detect.Symbol) {
 	switch {
 	case u != nil && was.Container == "" && slices.ContainsFunc(u.Exports, func(e detect.Binding) bool { return e.Local == name }):
 		c.change(was, "", detect.Removed, detect.CannotTell, "another declaration is exported under this name")
-	case !was.Exported:
-		c.change(was, "", detect.Removed, detect.Compatible, "removed, was not exported")
 	default:
 		c.change(was, "", detect.Removed, detect.Breaking, "removed")
 	}

@@ -47,7 +47,7 @@ type asked struct {
 }
 
 // pressFields are what says which act is meant.
-var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "on", "action"}
+var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "hide", "on", "action"}
 
 // pressOf is the act that a form means, as things stand now.
 func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
@@ -368,7 +368,9 @@ func (s *Server) json(w http.ResponseWriter, out asking, err error) {
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	var out api.Outcome
 	err := r.ParseForm()
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("read the form: %w: %v", api.ErrUsage, err)
+	} else {
 		f := r.PostForm
 		switch verb := f.Get("verb"); verb {
 		case "scan":

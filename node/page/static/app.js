@@ -214,6 +214,8 @@
   });
 
   times(document);
+  const tab = document.querySelector(".tab-here");
+  if (tab) tab.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a narrow screen
   if (live) beside();
   listen();
 })();
