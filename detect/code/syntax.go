@@ -3,6 +3,7 @@ package code
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // This file alone touches the binding. What it hands out is plain Go: a tree flattened into one slice.
 
 // grammarSet names the grammars and the rules by which they are read.
-const grammarSet = "smacker-20240827/3"
+const grammarSet = "smacker-20240827/4"
 
 // What one parse may cost.
 const (
@@ -37,14 +38,15 @@ type grammar struct {
 	kinds    []string
 	named    []bool
 	leaves   []bool // kinds that have nothing below them, or nothing that matters
+	whole    []bool // and those below which only errors matter
 	fields   map[string]uint8
 	names    []string // of fields
 }
 
 var grammars = map[dialect]func() *grammar{
-	dialectTS:   sync.OnceValue(func() *grammar { return newGrammar(typescript.GetLanguage()) }),
-	dialectTSX:  sync.OnceValue(func() *grammar { return newGrammar(tsx.GetLanguage()) }),
-	dialectJS:   sync.OnceValue(func() *grammar { return newGrammar(javascript.GetLanguage()) }),
+	dialectTS:   sync.OnceValue(func() *grammar { return newGrammar(typescript.GetLanguage(), "string") }),
+	dialectTSX:  sync.OnceValue(func() *grammar { return newGrammar(tsx.GetLanguage(), "string") }),
+	dialectJS:   sync.OnceValue(func() *grammar { return newGrammar(javascript.GetLanguage(), "string") }),
 	dialectPy:   sync.OnceValue(func() *grammar { return newGrammar(python.GetLanguage()) }),
 	dialectGo:   sync.OnceValue(func() *grammar { return newGrammar(golang.GetLanguage()) }),
 	dialectRust: sync.OnceValue(func() *grammar { return newGrammar(rust.GetLanguage()) }),
@@ -59,11 +61,18 @@ var leafKinds = map[string]bool{
 	"this": true, "comment": true, "primitive_type": true, "jsx_text": true,
 }
 
-func newGrammar(l *sitter.Language) *grammar {
+// wholeKinds are kinds of which the text alone matters, by the language that has them; strings of Python have values inside.
+var wholeKinds = map[string]bool{
+	"regex": true, "predefined_type": true, "accessibility_modifier": true, "optional_chain": true, "string_literal": true,
+	"raw_string_literal": true, "character_literal": true, "char_literal": true, "integral_type": true, "floating_point_type": true,
+}
+
+func newGrammar(l *sitter.Language, more ...string) *grammar {
 	g := &grammar{language: l, fields: map[string]uint8{}, names: []string{""}}
 	for s := range l.SymbolCount() {
 		g.kinds = append(g.kinds, l.SymbolName(sitter.Symbol(s)))
 		g.leaves = append(g.leaves, leafKinds[g.kinds[s]] || l.SymbolType(sitter.Symbol(s)) != sitter.SymbolTypeRegular)
+		g.whole = append(g.whole, g.leaves[s] || wholeKinds[g.kinds[s]] || slices.Contains(more, g.kinds[s]))
 		g.named = append(g.named, l.SymbolType(sitter.Symbol(s)) == sitter.SymbolTypeRegular)
 	}
 	for i := 1; ; i++ {
@@ -124,10 +133,13 @@ func flatten(g *grammar, parsed *sitter.Tree, src []byte) *tree {
 	}
 }
 
-// leaf reports whether a node surely has nothing below it.
+// leaf reports whether a node surely has nothing below it that matters.
 func (t *tree) leaf(i int32) bool {
-	k := t.nodes[i].kind
-	return int(k) < len(t.grammar.leaves) && t.grammar.leaves[k]
+	k, leaves := t.nodes[i].kind, t.grammar.whole
+	if t.broken {
+		leaves = t.grammar.leaves
+	}
+	return int(k) < len(leaves) && leaves[k]
 }
 
 // next closes the innermost open node and opens its sibling.
