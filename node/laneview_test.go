@@ -27,7 +27,7 @@ func newPen(n byte) *pen {
 
 func (p *pen) device() ledger.Device { return p.id.Device() }
 
-func (p *pen) write(t *testing.T, h ledger.Header, content ledger.Body) *ledger.Record {
+func (p *pen) write(t testing.TB, h ledger.Header, content ledger.Body) *ledger.Record {
 	t.Helper()
 	head := p.heads[h.Ledger]
 	h.Inc, h.Seq, h.Prev, h.Lam, h.At = ledger.Incarnation{1}, head.Next, head.ID, head.Lam+1, 1764500000000

@@ -50,7 +50,7 @@ type live struct {
 	events   []api.LiveEvent                            // the last ones
 	seq      uint64                                     // of the last one
 	fresh    []*ledger.Record                           // folded, and not told to those who watch
-	stood    map[ledger.ID]overlap.Conflict             // live conflicts as they were told last
+	stood    map[ledger.ID]stood                        // live conflicts as they were told last
 	before   map[ledger.ID]map[ledger.Path]*ledger.Edit // what earlier processes here said of their sessions' paths
 	turns    map[ledger.ID][]turn                       // by conflict, in order
 	full     time.Time                                  // when it was told that nothing more can be written
@@ -78,7 +78,7 @@ func newLive(n *Node) *live {
 	l := &live{
 		n: n, inc: n.inc, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
 		heardOf: map[ledger.TID]bool{}, taken: map[chainPlace]uint64{}, spots: map[string]*spot{}, located: map[string]located{},
-		sessions: map[sessionKey]*session{}, fetched: make(chan struct{}, 1), stood: map[ledger.ID]overlap.Conflict{},
+		sessions: map[sessionKey]*session{}, fetched: make(chan struct{}, 1), stood: map[ledger.ID]stood{},
 		before: map[ledger.ID]map[ledger.Path]*ledger.Edit{}, turns: map[ledger.ID][]turn{},
 	}
 	return l

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/overlap"
+	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
 )
@@ -55,27 +56,62 @@ func (l *live) noteTurn(r *ledger.Record) {
 }
 
 // settle brings what was heard to its consequences: what is due is written down, and those who watch or wait are told.
+// It lets go of the lock between its steps, so that a hook waits for one of them at most.
 func (l *live) settle(ctx context.Context, now time.Time) {
-	l.mu.Lock()
-	l.fold.Tick(uint64(now.UnixMilli()))
-	for _, body := range l.fold.Due(l.n.id.Device()) {
-		c, _ := l.fold.Conflict(body.Conflict)
-		if r := l.repoOf(c.Place.Repo); r != nil && l.activeIn(r) {
-			if _, err := l.write(r, body); err != nil {
-				l.failed("finding", err)
-			}
-		}
-	}
-	l.fold.Settle()
-	before := l.seq
-	l.tellRecords()
-	l.tellConflicts(now)
-	l.ladder(ctx, now)
-	told := l.seq != before
-	l.mu.Unlock()
+	l.locked(func() { l.fold.Tick(uint64(now.UnixMilli())) })
+	l.settleFold()
+	l.locked(l.writeDue)
+	l.settleFold()
+	told := false
+	l.locked(func() {
+		before := l.seq
+		l.tellRecords()
+		l.tellConflicts(now)
+		l.ladder(ctx, now)
+		told = l.seq != before
+	})
 	if told {
 		l.bell.Ring()
 		l.n.changed.Ring()
+	}
+}
+
+// stepsMax bounds the steps of one settling: what comes meanwhile must not keep those waiting who are to be told.
+const stepsMax = 500
+
+// settleFold brings the fold up to date, and lets go of the lock after each part.
+func (l *live) settleFold() {
+	more := true
+	for n := 0; more && n < stepsMax; n++ {
+		l.locked(func() { more = l.fold.Step() })
+	}
+}
+
+func (l *live) locked(do func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	do()
+}
+
+// writeDue writes down what became of the conflicts of this computer's sides. All of it is asked for before anything is
+// written, since each record would let everything be settled again.
+func (l *live) writeDue() {
+	if !l.activeNow() {
+		return
+	}
+	due := l.fold.Due(l.n.id.Device())
+	repos := make([]*liveRepo, len(due))
+	for i, body := range due {
+		c, _ := l.fold.Conflict(body.Conflict)
+		repos[i] = l.repoOf(c.Place.Repo)
+	}
+	for i, body := range due {
+		if repos[i] == nil || !l.activeIn(repos[i]) {
+			continue
+		}
+		if _, err := l.write(repos[i], body); err != nil {
+			l.failed("finding", err)
+		}
 	}
 }
 
@@ -163,24 +199,37 @@ func orFirst(first, id ledger.ID) ledger.ID {
 	return first
 }
 
+// stood is a live conflict as it was told last.
+type stood struct {
+	evidence [16]byte
+	severity detect.Severity
+	status   overlap.Status // "" of one that was not told
+	sentence string
+}
+
+func (s stood) differs(c overlap.Conflict) bool {
+	return s.evidence != c.Evidence || s.severity != c.Severity || s.status != c.Status
+}
+
 // tellConflicts tells of conflicts that came, changed or went since it was told last.
 func (l *live) tellConflicts(now time.Time) {
-	next := map[ledger.ID]overlap.Conflict{}
+	next := make(map[ledger.ID]stood, len(l.stood))
 	for _, c := range l.fold.Conflicts() {
-		was, stood := l.stood[c.ID]
+		was, known := l.stood[c.ID]
 		if c.Status.Live() {
-			next[c.ID] = c
+			next[c.ID] = stood{c.Evidence, c.Severity, c.Status, c.Sentence}
 		}
-		e := api.LiveEvent{At: now, Kind: "conflict", Ref: c.Name, Repository: l.slugOf(c.Place), Severity: c.Severity.String()}
-		switch {
-		case c.Status.Live() && (!stood || was.Evidence != c.Evidence || was.Severity != c.Severity || was.Status != c.Status):
-			e.Text = fmt.Sprintf("%s: %s", c.Status, c.Sentence)
-		case stood && !c.Status.Live():
-			e.Text = fmt.Sprintf("%s: %s", c.Status, was.Sentence)
+		sentence := c.Sentence
+		switch live := c.Status.Live(); {
+		case live && was.differs(c):
+		case !live && known:
+			sentence = was.sentence
 		default:
 			continue
 		}
-		l.event(e)
+		l.event(api.LiveEvent{
+			At: now, Kind: "conflict", Ref: c.Name, Repository: l.slugOf(c.Place), Severity: c.Severity.String(), Text: fmt.Sprintf("%s: %s", c.Status, sentence),
+		})
 	}
 	l.stood = next
 }

@@ -200,9 +200,9 @@ func (l *live) words(s, o *session, d overlap.Decision) (out []string) {
 	return out
 }
 
-// sideOf is the side that a session works for. The caller holds the lock.
+// sideOf is the side that a session works for, as it was settled last. The caller holds the lock.
 func (l *live) sideOf(s *session) ledger.ID {
-	if v, ok := l.fold.Side(s.id); ok && v.Intent != (ledger.ID{}) {
+	if v, ok := l.fold.SettledSide(s.id); ok && v.Intent != (ledger.ID{}) {
 		return v.Intent
 	}
 	return s.id

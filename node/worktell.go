@@ -96,6 +96,7 @@ func (l *live) brief(s *session, start bool) hooks.Decision {
 	if start {
 		s.told = slices.DeleteFunc(s.told, func(key string) bool { return !strings.HasPrefix(key, "message:") }) // its context is new
 	}
+	l.fold.Settle()
 	texts := l.facts(s, lowestRank)
 	if near := l.near(s); start && len(texts) == 0 && near != "" {
 		texts = append(texts, near)
@@ -111,10 +112,11 @@ const (
 	lowestRank  = 99
 )
 
-// facts are what a session was not told yet, of a rank up to the given one.
+// facts are what a session was not told yet, of a rank up to the given one, as it was settled last: a step of an agent does
+// not wait for what came this moment.
 func (l *live) facts(s *session, rank int) (texts []string) {
 	for _, o := range l.parts(s) {
-		b := l.fold.Briefing(o.id)
+		b := l.fold.SettledBriefing(o.id)
 		for _, f := range b.Facts {
 			if f.Rank <= rank && s.tell(f.Key) {
 				texts = append(texts, quoted(f.Text))
@@ -150,6 +152,7 @@ func (l *live) atTurnEnd(s *session, again bool) hooks.Decision {
 	if again {
 		return hooks.Allow()
 	}
+	l.fold.Settle()
 	return l.say(s, overlap.Block, l.facts(s, messageRank))
 }
 

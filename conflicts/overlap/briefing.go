@@ -43,6 +43,11 @@ const (
 // Briefing is what a session, or the intent that carries its work, should know (C1, C17).
 func (f *Fold) Briefing(id ledger.ID) Briefing {
 	f.settle()
+	return f.SettledBriefing(id)
+}
+
+// SettledBriefing is a briefing of what was settled last.
+func (f *Fold) SettledBriefing(id ledger.ID) Briefing {
 	s := f.acting(id)
 	if s == nil {
 		return Briefing{}

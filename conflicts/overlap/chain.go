@@ -128,10 +128,10 @@ func (f *Fold) say(it item) {
 		t := f.touch(c.Session)
 		t.attempts = insert(t.attempts, it)
 	case *ledger.Act:
-		f.events[c.Conflict] = insert(f.events[c.Conflict], it)
+		f.events[c.Conflict], f.changed[c.Conflict] = insert(f.events[c.Conflict], it), true
 		f.active(c.Side, it)
 	case *ledger.Found:
-		f.events[c.Conflict] = insert(f.events[c.Conflict], it)
+		f.events[c.Conflict], f.changed[c.Conflict] = insert(f.events[c.Conflict], it), true
 	case *ledger.Message:
 		f.words = insert(f.words, it)
 		f.active(c.From, it)

@@ -1,10 +1,8 @@
 package overlap
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"slices"
-	"strings"
 
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/ledger"
@@ -90,35 +88,6 @@ type Said struct {
 	At     uint64
 }
 
-// standing lists what stands now, each conflict once.
-func (f *Fold) standing() (list []Conflict) {
-	list = slices.Clone(f.joint.conflicts)
-	for _, one := range f.alone {
-		list = append(list, one.conflicts...)
-	}
-	for _, one := range f.pairs {
-		list = append(list, one.conflicts...)
-	}
-	slices.SortFunc(list, func(a, b Conflict) int {
-		return cmp.Or(slices.Compare(a.ID[:], b.ID[:]), int(b.Severity)-int(a.Severity), strings.Compare(a.Sentence, b.Sentence))
-	})
-	n := 0
-	for i := range list {
-		if n > 0 && list[n-1].ID == list[i].ID {
-			list[n-1].join(list[i])
-			continue
-		}
-		list[n] = list[i]
-		sides := slices.Clone(list[n].Sides)
-		for k := range sides {
-			sides[k] = f.view(f.sides[sides[k].ID])
-		}
-		list[n].Sides = sides
-		n++
-	}
-	return list[:n]
-}
-
 // conflictOf makes a conflict of a finding.
 func (f *Fold) conflictOf(one *detect.Finding) Conflict {
 	c := Conflict{
@@ -192,43 +161,6 @@ func (f *Fold) view(s *side) Side {
 	}
 }
 
-// conclude lists all conflicts, with what became of them.
-func (f *Fold) conclude() {
-	list := f.standing()
-	f.byID = make(map[ledger.ID]int, len(list))
-	for i := range list {
-		f.byID[list[i].ID] = i
-	}
-	for id, events := range f.events {
-		if _, stands := f.byID[id]; !stands {
-			if c, ok := f.past(id, events); ok {
-				list = append(list, c)
-			}
-		}
-	}
-	for i := range list {
-		f.live(&list[i])
-	}
-	f.tune(list)
-	slices.SortFunc(list, compareConflicts)
-	numbers := make([]numbered, 0, len(list))
-	for _, c := range list {
-		if f.number[c.ID] == "" {
-			f.number[c.ID] = ledger.NameOf(c.ID)
-		}
-		numbers = append(numbers, numbered{c.ID, f.number[c.ID]})
-	}
-	names := map[ledger.ID]string{}
-	shorten(names, "CF-", numbers)
-	clear(f.byID)
-	for i := range list {
-		list[i].Name = names[list[i].ID]
-		f.byID[list[i].ID] = i
-	}
-	f.list = list
-	f.bind()
-}
-
 // past is a conflict that is over, as the records of the sides' computers tell of it.
 func (f *Fold) past(id ledger.ID, events []item) (c Conflict, ok bool) {
 	for _, it := range events {
@@ -280,8 +212,8 @@ func (f *Fold) Conflict(id ledger.ID) (Conflict, bool) {
 	return f.list[i], true
 }
 
-// Settle brings the answers up to date with what was added. The answers do it themselves, but for [Fold.Decide], which
-// may not take the time.
+// Settle brings the answers up to date with what was added. The answers do it themselves, but for [Fold.Decide] and
+// those called settled, which may not take the time.
 func (f *Fold) Settle() { f.settle() }
 
 // Sides lists every session, intent and branch that is known, by arrival of its first record, then id.
@@ -296,6 +228,11 @@ func (f *Fold) Sides() (all []Side) {
 // Side is one side by its id.
 func (f *Fold) Side(id ledger.ID) (Side, bool) {
 	f.settle()
+	return f.SettledSide(id)
+}
+
+// SettledSide is one side as it was settled last, for who may not take the time.
+func (f *Fold) SettledSide(id ledger.ID) (Side, bool) {
 	s := f.sides[id]
 	if s == nil {
 		return Side{}, false

@@ -58,7 +58,7 @@ type Fold struct {
 	unnamed bool // there are things without a name
 	all     bool // everything is to be computed anew
 	rebuild bool // even what counts as said
-	stale   bool // the conflicts are to be listed anew
+	stale   bool // there is something new
 
 	sides  map[ledger.ID]*side
 	order  []*side // by id
@@ -67,11 +67,20 @@ type Fold struct {
 	alone  map[ledger.ID]told
 	pairs  map[[2]ledger.ID]told
 	joint  told
-	number map[ledger.ID]string // of each conflict that was seen, as in names
+	number map[ledger.ID]string // of each conflict: its name
 	index  *ground
 	list   []Conflict
 	byID   map[ledger.ID]int
 	mine   map[ledger.ID][]int // the live conflicts of a side, by place in the list
+
+	unmet    []*side            // sides that changed, and are to be held against the others
+	moved    map[ledger.ID]bool // all that changed with them
+	apart    bool               // what concerns any number of sides is to be found anew
+	unlisted bool               // the conflicts are to be listed anew
+
+	numbers []numbered         // of all conflicts, in order
+	changed map[ledger.ID]bool // conflicts about which something was found or said since they were listed
+	revised map[ledger.ID]bool // sides that were computed anew since then
 }
 
 // item is one record that counts as said. Its place among all is its own, or that of the record at home that it
@@ -136,6 +145,8 @@ func (f *Fold) clear() {
 // everything is to be computed anew.
 func (f *Fold) everything() {
 	f.dirty, f.all, f.unnamed, f.stale = map[ledger.ID]bool{}, true, true, true
+	f.changed, f.revised = map[ledger.ID]bool{}, map[ledger.ID]bool{}
+	f.unmet, f.apart = nil, false
 }
 
 // SetRepo makes a repository one of the fold's, or changes its name or rules.

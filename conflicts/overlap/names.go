@@ -74,7 +74,7 @@ type numbered struct {
 
 // shorten gives each the first digits of its number that no other has.
 func shorten(refs map[ledger.ID]string, prefix string, list []numbered) {
-	slices.SortFunc(list, func(a, b numbered) int { return strings.Compare(a.number, b.number) })
+	slices.SortFunc(list, compareNumbers)
 	for i, n := range list {
 		digits := ledger.NameShown
 		if i > 0 {

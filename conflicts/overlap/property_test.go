@@ -173,6 +173,10 @@ func everything(f *Fold) string {
 	for _, c := range f.Conflicts() {
 		fmt.Fprintf(&b, "%s %x %s %s %s %v %s %v %v %d %d %v %v %s %s %d\n", c.Name, c.ID, c.Kind, c.Status, c.Severity, c.Blocking, c.Blocked.Short(), c.About,
 			c.Muted, c.Since, c.Reopened, c.Present, len(c.Acts), c.Sentence, c.Doubtful, c.Minutes)
+		fmt.Fprintf(&b, "%+v %x %v %v %s\n", c.Sides, c.Evidence, c.Class, c.Confidence, c.Suggestion)
+		for _, a := range c.Acts {
+			fmt.Fprintf(&b, "%+v\n", a.By)
+		}
 	}
 	for _, s := range f.Sides() {
 		fmt.Fprintf(&b, "%+v %v\n", s, f.Briefing(s.ID))
@@ -200,6 +204,11 @@ func (s *story) elsewhere(seed uint64) *Fold {
 		if rng.IntN(5) == 0 {
 			w.f.Conflicts()
 		}
+		for range rng.IntN(4) { // and is kept up to date a part at a time
+			w.f.Step()
+			w.f.Decide(s.sessions[0].session, about("db/a.sql", "src/a.ts"))
+			w.f.SettledBriefing(s.sessions[0].session)
+		}
 		if rng.IntN(10) == 0 {
 			w.f.Tick(start + rng.Uint64N(s.w.now-start+1))
 		}
@@ -219,8 +228,14 @@ func TestTheOrderOfArrivalNeverMatters(t *testing.T) { // C1, C10
 		}
 		want := everything(s.elsewhere(1))
 		for seed := range uint64(3) {
-			if got := everything(s.elsewhere(seed + 2)); got != want {
+			f := s.elsewhere(seed + 2)
+			got := everything(f)
+			if got != want {
 				rt.Fatalf("%s\none order\n%s\nanother\n%s", s, want, got)
+			}
+			f.everything()
+			if anew := everything(f); anew != got {
+				rt.Fatalf("%s\nas it was kept up to date\n%s\ncomputed anew\n%s", s, got, anew)
 			}
 		}
 	})

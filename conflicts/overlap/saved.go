@@ -21,26 +21,32 @@ const doubtfulFrom = 5
 // verdicts is what was said about one kind of conflict.
 type verdicts struct{ all, wrong int }
 
-// tune counts verdicts by kind, and marks what is listed late. It changes nothing else (D-25): no confidence, nothing
-// that blocks, no protected path.
-func (f *Fold) tune(list []Conflict) {
+// count counts verdicts by kind.
+func count(lists ...[]Conflict) map[detect.Kind]verdicts {
 	counts := map[detect.Kind]verdicts{}
-	for i := range list {
-		c := &list[i]
-		all, wrong := c.judged()
-		if all {
-			v := counts[c.Kind]
-			counts[c.Kind] = verdicts{v.all + 1, v.wrong + number(wrong)}
+	for _, list := range lists {
+		for i := range list {
+			if all, wrong := list[i].judged(); all {
+				v := counts[list[i].Kind]
+				counts[list[i].Kind] = verdicts{v.all + 1, v.wrong + number(wrong)}
+			}
 		}
-		c.Minutes = f.minutes(c)
 	}
+	return counts
+}
+
+// mark marks what is listed late, and reports whether that changed of any. It changes nothing else (D-25): no confidence,
+// nothing that blocks, no protected path.
+func mark(list []Conflict, counts map[detect.Kind]verdicts) (moved bool) {
 	for i := range list {
-		c := &list[i]
-		v := counts[c.Kind]
-		if v.all >= doubtfulFrom && 2*v.wrong > v.all && !c.Blocking && c.Kind != detect.ProtectedPath {
+		c, was := &list[i], list[i].Doubtful
+		c.Doubtful = ""
+		if v := counts[c.Kind]; v.all >= doubtfulFrom && 2*v.wrong > v.all && !c.Blocking && c.Kind != detect.ProtectedPath {
 			c.Doubtful = fmt.Sprintf("%s was called a false positive %d of %d times", c.Kind, v.wrong, v.all)
 		}
+		moved = moved || (was == "") != (c.Doubtful == "")
 	}
+	return moved
 }
 
 // judged reports whether anybody judged a conflict, and whether the last who did called it false.

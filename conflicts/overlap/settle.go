@@ -10,26 +10,56 @@ import (
 
 // settle brings everything up to date that answers are made of.
 func (f *Fold) settle() {
-	f.again()
-	if !f.stale {
-		return
+	for f.Step() {
 	}
-	f.stale = false
+}
+
+// Step does a part of [Fold.Settle], a few milliseconds at the most, and reports whether there may be more to do. Whoever
+// asks in between and settles by that does the rest first; [Fold.Decide] and what is called settled answer from what was
+// listed last.
+func (f *Fold) Step() bool {
+	f.again()
+	switch {
+	case len(f.unmet) > 0:
+		f.meet(f.unmet[0])
+		f.unmet = f.unmet[1:]
+	case f.apart:
+		f.apart = false
+		f.touchAll(f.joint)
+		f.joint = f.tell(f.together())
+	case f.stale:
+		all := f.all
+		f.renew()
+		for all && f.Step() { // at once, since there is no list to answer from
+		}
+	case f.unlisted:
+		f.unlisted = false
+		f.conclude()
+	default:
+		return false
+	}
+	return true
+}
+
+// renew computes the sides anew that something was said about, and says what follows from that.
+func (f *Fold) renew() {
+	f.stale, f.unlisted = false, true
 	if f.unnamed && f.rename() {
 		f.all = true // names stand in sentences, and intents name each other
 	}
 	f.unnamed = false
 	if f.all {
 		f.sides, f.order, f.pairs = map[ledger.ID]*side{}, nil, map[[2]ledger.ID]told{}
-		f.alone, f.index, f.number = map[ledger.ID]told{}, newGround(), map[ledger.ID]string{}
+		f.alone, f.index, f.joint = map[ledger.ID]told{}, newGround(), told{}
+		f.list, f.byID, f.mine, f.number, f.numbers = nil, nil, nil, map[ledger.ID]string{}, nil
+		for id := range f.events {
+			f.changed[id] = true
+		}
 	}
-	changed := f.revise(f.affected())
-	f.all = false
+	f.unmet = f.revise(f.affected())
+	f.all, f.apart = false, len(f.unmet) > 0
 	clear(f.dirty)
-	if len(changed) > 0 {
-		f.meet(changed)
-	}
-	f.conclude()
+	f.withdraw(f.unmet)
 }
 
 // affected are the things that have to be computed anew: those that something was said about, and what hangs together
@@ -78,7 +108,7 @@ func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
 		default:
 			changed = append(changed, now)
 		}
-		f.sides[id] = now
+		f.sides[id], f.revised[id] = now, true
 		at, there := slices.BinarySearchFunc(f.order, now, compareSides)
 		if there {
 			f.order[at] = now
@@ -92,37 +122,42 @@ func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
 
 func compareSides(a, b *side) int { return slices.Compare(a.id[:], b.id[:]) }
 
-// meet finds what concerns the sides that changed.
-func (f *Fold) meet(changed []*side) {
-	f.byRef = map[string]*side{}
+// withdraw forgets what was between sides that changed and others, and takes them in as they are now. The conflicts are
+// listed anew, since one of their sides is.
+func (f *Fold) withdraw(changed []*side) {
+	if len(changed) == 0 {
+		return
+	}
+	f.byRef = make(map[string]*side, len(f.order))
 	for _, s := range f.order {
 		f.byRef[s.digest.Side.Ref] = s
 	}
-	is := map[ledger.ID]bool{}
+	f.moved = make(map[ledger.ID]bool, len(changed))
 	for _, s := range changed {
-		is[s.id] = true
+		f.moved[s.id] = true
+		f.index.put(s)
+		delete(f.alone, s.id)
 	}
 	for pair := range f.pairs {
-		if is[pair[0]] || is[pair[1]] {
+		if f.moved[pair[0]] || f.moved[pair[1]] {
 			delete(f.pairs, pair)
 		}
 	}
-	for _, s := range changed {
-		f.index.put(s)
-		delete(f.alone, s.id)
-		if s.live() {
-			f.alone[s.id] = f.tell(detect.Alone(s.party))
+}
+
+// meet finds what concerns a side that changed. Of two that did, it is left to the second.
+func (f *Fold) meet(s *side) {
+	if s.live() {
+		f.alone[s.id] = f.tell(detect.Alone(s.party))
+	}
+	for _, o := range f.order {
+		if s == o || f.moved[o.id] && s.id.Less(o.id) {
+			continue
 		}
-		for _, o := range f.order {
-			if s == o || is[o.id] && o.id.Less(s.id) {
-				continue
-			}
-			if r := f.between(s, o); len(r.Findings)+len(r.Doubts) > 0 {
-				f.pairs[pairOf(s, o)] = f.tell(r)
-			}
+		if r := f.between(s, o); len(r.Findings)+len(r.Doubts) > 0 {
+			f.pairs[pairOf(s, o)] = f.tell(r)
 		}
 	}
-	f.joint = f.tell(f.together())
 }
 
 // told is what the detectors say, and the conflicts that it makes.
@@ -136,7 +171,15 @@ func (f *Fold) tell(r detect.Report) told {
 	for i := range r.Findings {
 		t.conflicts = append(t.conflicts, f.conflictOf(&r.Findings[i]))
 	}
+	f.touchAll(t)
 	return t
+}
+
+// touchAll lets conflicts be listed anew.
+func (f *Fold) touchAll(t told) {
+	for i := range t.conflicts {
+		f.changed[t.conflicts[i].ID] = true
+	}
 }
 
 func pairOf(a, b *side) [2]ledger.ID {

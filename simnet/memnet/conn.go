@@ -63,7 +63,11 @@ func (p *pipe) giveUp() {
 
 // put sends bytes, or the end of the stream.
 func (p *pipe) put(b []byte) {
-	p.queue = append(p.queue, chunk{time.Now().Add(p.n.latency), append([]byte(nil), b...)})
+	due := time.Now().Add(p.n.latency)
+	if p.n.share > 0 && p.n.luck.Float64() < p.n.share {
+		due = due.Add(p.n.again)
+	}
+	p.queue = append(p.queue, chunk{due, append([]byte(nil), b...)})
 	p.size += len(b)
 	p.n.carried += int64(len(b))
 	p.n.count(p.from.local.Addr(), p.from.remote.Addr(), Traffic{Bytes: int64(len(b))})

@@ -13,6 +13,7 @@ package memnet
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"sync"
@@ -33,6 +34,9 @@ const firstPort = 20000
 // Net is one network. The zero value is of no use; see [New].
 type Net struct {
 	latency time.Duration
+	share   float64       // of writes that are lost at first
+	again   time.Duration // after which they are sent again
+	luck    *rand.Rand
 
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]*listener
@@ -69,6 +73,14 @@ func (n *Net) From(a, b netip.Addr) Traffic {
 func (n *Net) count(a, b netip.Addr, more Traffic) {
 	t := n.between[[2]netip.Addr{a, b}]
 	n.between[[2]netip.Addr{a, b}] = Traffic{Dials: t.Dials + more.Dials, Bytes: t.Bytes + more.Bytes}
+}
+
+// Lose lets a share of all writes be lost and sent again after so long, as a reliable stream shows it: they come later, and
+// what follows them waits.
+func (n *Net) Lose(share float64, again time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.share, n.again, n.luck = share, again, rand.New(rand.NewPCG(1, 2))
 }
 
 // Unplug lets nothing through to or from a host: a closed lid, a lost radio.
