@@ -39,6 +39,7 @@ func Meet(a, b *Party, with Meeting) Report {
 	}
 	m.contractBreaks(a, b)
 	m.contractBreaks(b, a)
+	m.plain(&a.Side, &b.Side)
 	m.Sort()
 	return m.Report
 }
@@ -53,6 +54,7 @@ func Alone(p *Party) Report {
 	var r Report
 	if p.Side.live() {
 		r.add(p.protectedPaths()...)
+		r.plain(&p.Side)
 	}
 	r.Doubts = append(r.Doubts, p.doubts...)
 	r.Sort()

@@ -87,7 +87,9 @@ type File struct {
 	Made     Made   // by a program rather than by hand
 	Hunks    []Hunk // ascending; none for files that are added, deleted or binary
 	Quality  Quality
-	Since    uint64 // logical time of the first touch; 0 when only the side's Arrived is known
+	// Emptied says of a rename how many of the folders that From stood in are gone, from the innermost outward.
+	Emptied int
+	Since   uint64 // logical time of the first touch; 0 when only the side's Arrived is known
 }
 
 // Op is what happened to a path.

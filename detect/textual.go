@@ -26,8 +26,8 @@ const (
 
 // GitConflict is one path that git could not merge.
 type GitConflict struct {
-	Path string
-	Type string // git's word: "contents", "modify/delete"; "" when it gave none
+	Path string `json:"path"`
+	Type string `json:"type,omitempty"` // git's word: "contents", "modify/delete"; "" when it gave none
 }
 
 // Declarations are the symbols of one file in the four versions of a merge, each as often as it is declared.
@@ -74,7 +74,11 @@ func (m *meeting) textualMerge() {
 		m.declarations()
 		m.landings(filesA, filesB)
 	case !known:
-		m.doubt(TextualMerge, "the two sides' changes are counted from different commits", m.a.Side.Ref, m.b.Side.Ref)
+		why := "the two sides' changes are counted from different commits"
+		if git != nil && git.Why != "" {
+			why = git.Why
+		}
+		m.doubt(TextualMerge, why, m.a.Side.Ref, m.b.Side.Ref)
 	default:
 		if git != nil {
 			m.doubt(TextualMerge, git.Why, m.a.Side.Ref, m.b.Side.Ref)
@@ -167,7 +171,9 @@ func (m *meeting) clashes(as, bs fileIndex) (all []clash) {
 		}
 	}
 	all = append(all, under(as, bs)...)
-	return append(all, under(bs, as)...)
+	all = append(all, under(bs, as)...)
+	all = append(all, m.intoMoved(as, bs, false)...)
+	return append(all, m.intoMoved(bs, as, true)...)
 }
 
 func (m *meeting) clash(path, what string, f, g *File) clash {
@@ -189,11 +195,16 @@ func clashOf(f, g *File) string {
 		return ""
 	case f.Binary || g.Binary:
 		return "not text"
+	case f.Mode == submodule && g.Mode == submodule:
+		return "submodule"
 	case f.Mode&^0o777 != g.Mode&^0o777 || f.Mode&^0o777 != 0o100000:
 		return "not a regular file"
 	}
 	return hunksClash(f.Hunks, g.Hunks)
 }
+
+// submodule is git's mode of a commit of another repository.
+const submodule = 0o160000
 
 // hunksClash says which lines two lists of hunks both change. Like git's own merge it takes hunks that touch for
 // ones that overlap, and the same hunk on both sides for one.

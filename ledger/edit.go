@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Edit is what a holder's work has made of one path so far, counted from the holder's base; the last one about a
@@ -28,6 +29,7 @@ type Edit struct {
 	References []ReferenceEdit `cbor:"15,keyasint,omitempty"`
 	Prints     []uint64        `cbor:"16,keyasint,omitempty"` // ascending
 	Cut        bool            `cbor:"17,keyasint,omitempty"` // something was left out: what is missing here is not known
+	Emptied    uint64          `cbor:"64,keyasint,omitempty"` // of a rename: how many folders around From are gone, from the innermost outward
 }
 
 // What an edit made of its path.
@@ -118,6 +120,8 @@ func (e *Edit) check(h *Header) error {
 		return fmt.Errorf("op %d is unknown", e.Op)
 	case (e.From != "") != (e.Op == EditRename):
 		return errors.New("exactly a rename says from where")
+	case e.Emptied > uint64(strings.Count(string(e.From), "/")):
+		return errors.New("more folders are gone than there were")
 	case e.Op == EditBack && e.tells():
 		return errors.New("what is as at the base again has no changes")
 	case e.BaseMode >= 1<<18, e.Mode >= 1<<18, e.Made > 2, e.Quality > 4:

@@ -64,8 +64,8 @@ const FeatureStages = 1
 // FeatureTombs says that its sender takes a [Tomb] in place of a closed thread's records.
 const FeatureTombs = 2
 
-// helloExtra are the keys from 64 on that a greeting knows.
-const helloExtra = 64
+// frameExtra is the key from 64 on that a greeting and a have know.
+const frameExtra = 64
 
 // Detail follows a difference: which part differs, and what own computers share beyond records.
 type Detail struct {
@@ -120,6 +120,10 @@ type Have struct {
 	Ledger    TID        `cbor:"2,keyasint"`
 	Positions []Position `cbor:"3,keyasint,omitempty"`
 	More      bool       `cbor:"4,keyasint,omitempty"`
+	// Digest is [DigestOf] over what the sender held at that moment, in the last part of a ledger's. It tells
+	// two that became equal meanwhile from two that hold branches of one length. Who does not know the key
+	// passes over it.
+	Digest Digest `cbor:"64,keyasint,omitzero"`
 }
 
 // Records carries records of one ledger in chain order.
@@ -375,8 +379,9 @@ func DecodeFrame(body []byte) (Frame, error) {
 
 // extraKeys are the keys from 64 on that a frame knows.
 func extraKeys(f Frame) []uint64 {
-	if _, ok := f.(*Hello); ok {
-		return []uint64{helloExtra}
+	switch f.(type) {
+	case *Hello, *Have:
+		return []uint64{frameExtra}
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ var forms = [...]form{
 	{KindAct, Work, through(7), func() Body { return new(Act) }},
 	{KindFound, Work, through(7), func() Body { return new(Found) }},
 	{KindMessage, Work, through(3), func() Body { return new(Message) }},
-	{KindBranch, Work, through(9), func() Body { return new(Branch) }},
+	{KindBranch, Work, through(9) | 1<<16, func() Body { return new(Branch) }},
 }
 
 func formOf(k Kind) *form {

@@ -173,7 +173,7 @@ func (r *Record) parseContent() error {
 	if err := decode.Unmarshal(r.Header.Body, content); err != nil {
 		return err
 	}
-	known, critical := sift(r.Header.Body, keys)
+	known, critical := sift(r.Header.Body, keys, lateKeys(r.Kind)...)
 	if critical {
 		r.Opaque = true
 	}
@@ -260,6 +260,14 @@ func sift(b []byte, keys uint64, also ...uint64) (known []byte, critical bool) {
 		}
 	}
 	return append(appendHead(nil, majorMap, n), kept...), critical
+}
+
+// lateKeys are the keys of a kind's body that those who do not know them pass over.
+func lateKeys(k Kind) []uint64 {
+	if k == KindEdit {
+		return []uint64{64}
+	}
+	return nil
 }
 
 // headerKeys is the set of header keys known for a family, as bits.

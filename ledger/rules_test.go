@@ -327,7 +327,7 @@ func TestUnknownKeysAndKindsAreKept(t *testing.T) { // case 11
 			opaque bool
 			change func(h, b fields)
 		}{
-			{"key 64 of the body", false, body(64, "x")},
+			{"key 65 of the body", false, body(65, "x")},
 			{"key 64 of the header", false, header(64, []any{1})},
 			{"a large key", false, header(1<<40, true)},
 			{"key 63 of the body", true, body(63, 1)},

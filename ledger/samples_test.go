@@ -125,7 +125,7 @@ func frames() []sample {
 		"press", "press-reply",
 		"challenge", "join", "welcome", "accept", "lane-join", "lane-yes",
 	}
-	out := []sample{{name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
+	out := []sample{{name: "frame-have-digest", frame: &Have{Ledger: TID(id("ledger")), Digest: Digest{2}}}, {name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
 	for i, f := range all {
 		out = append(out, sample{name: "frame-" + names[i], frame: f})
 	}

@@ -70,6 +70,7 @@ func workSamples() []sample {
 		{name: "edit", header: later, content: sampleEdit()},
 		{name: "edit-back", header: later, content: &Edit{Holder: id("intent"), Path: "src/a.ts", Op: EditBack}},
 		{name: "edit-binary", header: later, content: &Edit{Holder: id("branch"), Path: "a.png", Op: EditAdd, Blob: oid("2"), Mode: ModePlain, Binary: true}},
+		{name: "edit-emptied", header: later, content: &Edit{Holder: id("branch"), Path: "d/x", Op: EditRename, From: "a/b/x", Emptied: 2}},
 		{name: "session-shared", header: sharedHeader(true), content: &Session{State: SessionLive, Agent: "codex", Checkout: [16]byte{1}}},
 		{name: "edit-shared", header: sharedHeader(false), content: &Edit{Holder: id("intent"), Path: Path(HideName(NamesKey{5}, "src/a.ts")), Op: EditModify}},
 		{name: "attempt", header: later, content: &Attempt{Session: id("session"), Paths: []Trying{{Path: "a", Op: EditModify}, {Path: "b", Op: EditDelete}}}},
@@ -86,6 +87,7 @@ func workSamples() []sample {
 		{name: "branch", header: later, content: &Branch{
 			Name: "#42", Head: oid("head"), Base: oid("base"), Pull: 42, Author: 77, Gone: true, Subjects: "Refunds", Issues: []string{"#41"}, Grammars: "g1",
 		}},
+		{name: "branch-of", header: later, content: &Branch{Name: "feat/refunds", Head: oid("head"), Base: oid("base"), Of: TID(id("fleet"))}},
 	}
 }
 
@@ -172,6 +174,7 @@ func editRules() []rule {
 		{KindEdit, "a mode out of range", "mode", body(8, 1<<18)},
 		{KindEdit, "an unknown maker", "maker", body(10, 3)},
 		{KindEdit, "an unknown quality", "quality", body(11, 5)},
+		{KindEdit, "more folders gone than there were", "folders", body(64, 2)},
 		{KindEdit, "257 hunks", "too long", list(12, 257, func(i int) any { return []any{i, 0, 0, 0} })},
 		{KindEdit, "a hunk of five", "", list(12, 1, func(int) any { return []any{1, 1, 1, 1, 1} })},
 		{KindEdit, "a line out of range", "", list(12, 1, func(int) any { return []any{1 << 32, 1, 1, 1} })},

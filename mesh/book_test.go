@@ -19,12 +19,12 @@ type shelf struct {
 	mu     sync.Mutex
 	chains map[ledger.TID]map[ledger.Chain][]*ledger.Record
 	family map[ledger.TID]ledger.Family
-	news   chan struct{}    // one signal; the reader looks again
-	early  []*ledger.Record // came before their predecessors
-	bad    int              // how many ever did
-	ask    func(ledger.TID) // told of a gap
-	full   int              // refuse more than so many; 0 is any number
-	again  int              // came though they were held
+	news   chan struct{}     // one signal; the reader looks again
+	early  []*ledger.Record  // came before their predecessors
+	bad    int               // how many ever did
+	ask    func(func() bool) // told of a gap
+	full   int               // refuse more than so many; 0 is any number
+	again  int               // came though they were held
 }
 
 func newShelf() *shelf {
@@ -63,7 +63,7 @@ func (s *shelf) Receive(_ context.Context, _ ledger.Device, f ledger.Family, rec
 	}
 	s.bad = max(s.bad, len(s.early))
 	if len(s.early) > 0 && s.ask != nil {
-		s.ask(s.early[0].Ledger)
+		s.ask(func() bool { return s.gaps() > 0 })
 	}
 	select {
 	case s.news <- struct{}{}:
@@ -181,6 +181,13 @@ func (p *pen) write(t testing.TB) *ledger.Record {
 	}
 	p.head = p.head.After(r)
 	return r
+}
+
+// gaps is how many records wait for their predecessors.
+func (s *shelf) gaps() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.early)
 }
 
 // disordered is how many records ever waited for their predecessors at once.

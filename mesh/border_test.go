@@ -24,6 +24,8 @@ type border struct {
 	said    []*ledger.Record // the lane's own ledger, as both ends know it
 	heads   map[int]map[ledger.TID]ledger.Head
 	claim   [2]ledger.ID
+	reach   [2]Reach    // of each end's computers
+	over    [2][]string // addresses by which each end's are reached beside their own, but for /p2p/ID
 }
 
 const laneRepo = 7
@@ -31,6 +33,14 @@ const laneRepo = 7
 func newBorder(t *testing.T) *border {
 	t.Helper()
 	b := &border{town: &town{crew: &crew{t: t, ctx: t.Context()}, net: memnet.New(10 * time.Millisecond)}, heads: map[int]map[ledger.TID]ledger.Head{}}
+	b.open()
+	return b
+}
+
+// open starts everybody.
+func (b *border) open() {
+	t := b.t
+	t.Helper()
 	for i := range 4 {
 		b.ids = append(b.ids, NewIdentity([32]byte{byte(i + 1)}))
 		b.shelves = append(b.shelves, newShelf())
@@ -54,7 +64,16 @@ func newBorder(t *testing.T) *border {
 		}
 	})
 	<-time.After(5 * time.Second)
-	return b
+}
+
+// known are the others, as computer i knows them.
+func (b *border) known(i int) []Peer {
+	out := b.peers(i)
+	for k := range out {
+		j := slices.IndexFunc(b.ids, func(id Identity) bool { return id.Device() == out[k].Device })
+		out[k].Addrs = append(out[k].Addrs, b.over[j/2]...)
+	}
+	return out
 }
 
 func (b *border) lane() ledger.TID { return ledger.LaneID(b.fleets[0], b.fleets[1]) }
@@ -100,7 +119,7 @@ func (b *border) openAt(i int) {
 	e := i / 2
 	m, err := Start(b.ctx, Config{
 		Identity: b.ids[i], Fleet: b.fleets[e], Inc: ledger.Incarnation{byte(i + 1)}, Listen: []string{fmt.Sprintf("/ip4/%s/tcp/4001", b.host(i))},
-		Book: b.shelves[i], Peers: func() []Peer { return b.peers(i) }, SyncEvery: b.syncEvery,
+		Book: b.shelves[i], Peers: func() []Peer { return b.known(i) }, SyncEvery: b.syncEvery, Reach: b.reach[e],
 		HostOptions: func() []libp2p.Option { return b.net.Host(b.host(i)) },
 	})
 	if err != nil {

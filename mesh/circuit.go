@@ -29,6 +29,7 @@ const (
 	relayTimeout = 10 * time.Second
 	relayEvery   = 10 * time.Second // how often reservations are looked at
 	relayGuests  = 512              // keys that one computer may name
+	relayCallers = 256              // keys of other developers' computers that one may name
 
 	// reservedFor is how long a reservation counts here. Relays give an hour; clocks may differ.
 	reservedFor = 30 * time.Minute
@@ -38,6 +39,9 @@ const (
 type relayAsk struct {
 	Version int      `json:"v"`
 	May     []string `json:"may"` // device keys, hexadecimal
+	// Lanes are keys of other developers' computers whose lane is on: they may call those whom May names and the
+	// teller, and have no place of their own.
+	Lanes []string `json:"lanes,omitempty"`
 	// Pass is of the invitation that is open here, "" for none, and PassMS for how many milliseconds it serves.
 	Pass   string `json:"pass,omitempty"`
 	PassMS int64  `json:"pass_ms,omitempty"`
@@ -200,11 +204,7 @@ func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err er
 	}
 	ask := relayAsk{Version: 1}
 	ask.Pass, ask.PassMS = m.pass()
-	for _, p := range m.gate.members() {
-		if d, ok := deviceOf(p); ok && len(ask.May) < relayGuests {
-			ask.May = append(ask.May, d.String())
-		}
-	}
+	ask.May, ask.Lanes = keysOf(m.gate.members(), relayGuests), keysOf(m.gate.ofLanes(), relayCallers)
 	stop := context.AfterFunc(ctx, func() { _ = s.Reset() })
 	defer stop()
 	if err := tradeJSON(s, ask, &word); err != nil {
@@ -212,6 +212,16 @@ func (m *Mesh) askRelay(ctx context.Context, id peer.ID) (word relayWord, err er
 		return word, err
 	}
 	return word, s.Close()
+}
+
+// keysOf are the device keys of so many peers at most.
+func keysOf(peers []peer.ID, most int) (out []string) {
+	for _, p := range peers {
+		if d, ok := deviceOf(p); ok && len(out) < most {
+			out = append(out, d.String())
+		}
+	}
+	return out
 }
 
 // tradeJSON says one thing and hears another.
@@ -249,12 +259,14 @@ func hearMost[B any](s io.Reader, most int64, hear *B) error {
 // answerRelay answers a member while this computer carries others. Whom it names changes nothing here: the
 // roster says who belongs.
 func (m *Mesh) answerRelay(s network.Stream, _ ledger.Device) {
+	p := s.Conn().RemotePeer()
 	err := errors.Join(s.SetDeadline(time.Now().Add(relayTimeout)), func() error {
 		var ask relayAsk
 		if err := hearJSON(s, &ask); err != nil {
 			return err
 		}
-		return json.NewEncoder(s).Encode(relayWord{Version: 1, Now: m.c.Wall().UnixMilli(), Seen: remoteOf(s.Conn()).String()})
+		m.porch.tellDoor(p, ask)
+		return json.NewEncoder(s).Encode(relayWord{Version: 1, Passes: true, Now: m.c.Wall().UnixMilli(), Seen: remoteOf(s.Conn()).String()})
 	}())
 	if err != nil {
 		_ = s.Reset() // nothing more comes of it

@@ -38,6 +38,7 @@ func (m *Mesh) joinGossip() error {
 		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithBlacklist(unheard{m.gate, m.host.ID()}), pubsub.WithFloodPublish(true), pubsub.WithMaxMessageSize(ledger.RecordBytesMax+512),
 		pubsub.WithPeerOutboundQueueSize(queueMax), pubsub.WithValidateQueueSize(queueMax),
+		pubsub.WithValidateWorkers(1), // two would bring the records of one chain out of order
 		pubsub.WithPeerFilter(may.may), pubsub.WithSubscriptionFilter(pubsub.WrapLimitSubscriptionFilter(may, subscriptionsMax)))...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
@@ -156,7 +157,7 @@ func (m *Mesh) readTopic(sub *pubsub.Subscription, fleet ledger.TID) {
 		select {
 		case m.inbox <- gossiped{r, from, fleet}:
 		default:
-			m.Ask(r.Ledger)
+			m.Ask(func() bool { return !m.holds(r) })
 		}
 	}
 }
@@ -192,8 +193,9 @@ type gossiped struct {
 	lane ledger.TID
 }
 
-// deliver hands a batch over in order, together what is of one family and came from one peer by one lane.
-func (m *Mesh) deliver(batch []gossiped) error {
+// deliver hands a batch over in order, together what is of one family and came from one peer by one lane. What cannot be
+// stored is left to catch-up, and holds nothing else up.
+func (m *Mesh) deliver(batch []gossiped) (err error) {
 	for len(batch) > 0 {
 		first := batch[0]
 		f, _ := m.familyOf(first.Record)
@@ -213,9 +215,7 @@ func (m *Mesh) deliver(batch []gossiped) error {
 			}
 			book = book.Through(l.now())
 		}
-		if err := book.Receive(m.ctx, first.from, f, same); err != nil {
-			return err
-		}
+		err = errors.Join(err, book.Receive(m.ctx, first.from, f, same))
 	}
-	return nil
+	return err
 }

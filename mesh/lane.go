@@ -72,7 +72,8 @@ func (m *Mesh) SetLanes(grants []lanes.Grant) error {
 			}
 		}
 	}
-	removed := m.gate.setLanes(peers)
+	removed, changed := m.gate.setLanes(peers)
+	m.borrowNo(func(_ peer.ID, of ledger.TID) bool { _, on := wanted[of]; return on })
 	err := errors.Join(m.leaveLanes(wanted), m.enterLanes(wanted))
 	for _, p := range removed {
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
@@ -83,6 +84,9 @@ func (m *Mesh) SetLanes(grants []lanes.Grant) error {
 	m.mu.Unlock()
 	if !inviting {
 		m.promote()
+	}
+	if changed {
+		m.retellRelays()
 	}
 	if len(wanted) > 0 {
 		m.dialNow()

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -33,8 +34,22 @@ func (g *gate) lane(p peer.ID) (ledger.TID, bool) {
 	return fleet, ok
 }
 
-// setLanes replaces whom the lanes let in, and reports who is let in no more.
-func (g *gate) setLanes(peers map[peer.ID]ledger.TID) (removed []peer.ID) {
+// ofLanes are those whom lanes alone let in, in the order of their names.
+func (g *gate) ofLanes() []peer.ID {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	var out []peer.ID
+	for p := range g.lanes {
+		if !g.allowed[p] {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// setLanes replaces whom the lanes let in, and reports who is let in no more, and whether anything changed.
+func (g *gate) setLanes(peers map[peer.ID]ledger.TID) (removed []peer.ID, changed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	was := g.lanes
@@ -45,5 +60,5 @@ func (g *gate) setLanes(peers map[peer.ID]ledger.TID) (removed []peer.ID) {
 		}
 	}
 	slices.Sort(removed)
-	return removed
+	return removed, !maps.Equal(was, peers)
 }

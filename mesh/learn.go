@@ -112,11 +112,16 @@ func (m *Mesh) unlearn() {
 	}
 }
 
-// allowRelays lets the relays that are known be dialled, and no others. The caller holds the lock.
+// allowRelays lets the relays be dialled that are known, or borrowed and not waited for, and no others. The caller holds the lock.
 func (m *Mesh) allowRelays() {
 	var ids []peer.ID
 	for _, s := range m.stations {
 		ids = append(ids, s.info.ID)
+	}
+	for relay := range m.borrowed {
+		if !time.Now().Before(m.spurns[relay].until) {
+			ids = append(ids, relay)
+		}
 	}
 	m.gate.setRelays(ids)
 }
@@ -151,9 +156,13 @@ const spurnMost = 5 * time.Minute
 // lane is off. It could not refuse sooner: nobody's key is known before the handshake. So it is asked ever more
 // seldom; when its end is on, it dials.
 func (m *Mesh) spurn(p peer.ID) {
-	if _, ok := m.gate.lane(p); !ok {
-		return
+	if _, ok := m.gate.lane(p); ok {
+		m.waitFor(p)
 	}
+}
+
+// waitFor lets a peer not be dialled for a while, twice as long each time.
+func (m *Mesh) waitFor(p peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.spurns[p]

@@ -111,6 +111,7 @@ func (m *Mesh) watchAddrs(sub event.Subscription) {
 		case <-tick.C:
 			if now := m.interfaces(); now != at {
 				at = now
+				m.askRouterAnew()
 				timer.Reset(settle)
 			}
 		case <-timer.C:
@@ -249,6 +250,7 @@ func (m *Mesh) proveAll() {
 			m.run(func() { m.prove(s.Device) })
 		}
 	}
+	m.askRouterAnew() // another network may give the same address
 	m.bendAnew()
 	m.retellRelays()
 }

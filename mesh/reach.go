@@ -40,7 +40,7 @@ const relaysMax = 4
 // hands is what libp2p leaves to the package when a host is made.
 type hands struct {
 	punch  *holepunch.Service
-	router basichost.NATManager
+	router *router
 }
 
 // transports are the only ones that a mesh needs: QUIC first, TCP where UDP is blocked, WebSocket where only the web's
@@ -58,7 +58,7 @@ func (r Reach) options(h *hands) []libp2p.Option {
 	out := transports()
 	if r.PortMap {
 		out = append(out, libp2p.NATManager(func(n network.Network) basichost.NATManager {
-			h.router = basichost.NewNATManager(n)
+			h.router = newRouter(n)
 			return h.router
 		}))
 	}
@@ -77,7 +77,9 @@ func (r Reach) circuitOptions(h *hands) []libp2p.Option {
 }
 
 // inMemory is what of it a network in memory can do: relays that are set, and nothing else.
-func (r Reach) inMemory() Reach { return Reach{Circuits: len(r.Relays) > 0, Relays: r.Relays} }
+func (r Reach) inMemory() Reach {
+	return Reach{Circuits: len(r.Relays) > 0 || r.Carry, Carry: r.Carry, Relays: r.Relays}
+}
 
 // keepPunch keeps libp2p's own way past relays.
 func (h *hands) keepPunch(s *holepunch.Service) error {

@@ -71,9 +71,9 @@ func (x *exchange) sendLoose(tid ledger.TID, wires [][]byte) error {
 }
 
 // lengths is up to where the peer holds each chain for certain. A ledger is only asked about when the two
-// differ in it: if every chain is as long there as this side said it is here, the difference is a fork that neither knows of,
-// and the peer needs all. It also needs all of a chain that is known to fork, since its length does not say
-// on which branch.
+// differed in it: if every chain is as long there as this side said it is here, either gossip has closed the gap
+// meanwhile, and both hold the same, or the difference is a fork that neither knows of, and the peer needs all. It also
+// needs all of a chain that is known to fork, since its length does not say on which branch.
 func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chain]uint64, error) {
 	there := make(map[ledger.Chain]uint64, len(h.Positions))
 	for _, p := range h.Positions {
@@ -84,6 +84,9 @@ func (x *exchange) lengths(h *ledger.Have, heads []ledger.Head) (map[ledger.Chai
 	}
 	other := func(o ledger.Head) bool { return there[o.Chain] != o.Next }
 	if len(there) == len(heads) && !slices.ContainsFunc(heads, other) {
+		if h.Digest == ledger.DigestOf(heads) {
+			return there, nil
+		}
 		return nil, nil
 	}
 	contended, err := x.book.Contended(h.Ledger)

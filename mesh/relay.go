@@ -60,8 +60,10 @@ type Relay struct {
 
 	mu     sync.Mutex
 	named  map[peer.ID][]peer.ID // by whom
-	circle map[peer.ID][]peer.ID // who stands for each that may come
-	doors  map[peer.ID]*door     // by who invited
+	lanes  map[peer.ID][]peer.ID // other developers' computers, by whom they are named
+	circle map[peer.ID][]peer.ID // who stands for each that may be reached here
+	caller map[peer.ID][]peer.ID // into whose circles each computer of another developer may call
+	porch  *porch
 }
 
 // RelayView is how a relay is doing.
@@ -77,10 +79,10 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 	if len(c.For) == 0 {
 		return nil, errors.New("relay: want at least one computer to stand for")
 	}
-	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, circle: map[peer.ID][]peer.ID{}, doors: map[peer.ID]*door{}}
-	r.gate.room = passGuests
+	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, lanes: map[peer.ID][]peer.ID{}}
 	r.gate.refused = &r.refused
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.porch = &porch{gate: r.gate, refused: &r.refused, ctx: r.ctx, run: r.run, doors: map[peer.ID]*door{}}
 	for _, d := range c.For {
 		p, err := peerOf(d)
 		if err != nil {
@@ -132,11 +134,11 @@ func (r *Relay) open(c RelayConfig) error {
 	if r.host, err = newHost(c.Identity, c.Listen, r.gate, options...); err != nil {
 		return err
 	}
-	if r.service, err = relayService(metered{r.host, r}, circle{r}); err != nil {
+	if r.service, err = relayService(metered{r.host, r.porch}, circle{r}); err != nil {
 		return errors.Join(err, r.host.Close())
 	}
 	r.host.SetStreamHandler(relayProtocol, r.answer)
-	r.host.SetStreamHandler(passProtocol, r.answerPass)
+	r.porch.serve(r.host)
 	r.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { r.connected(conn) },
 		DisconnectedF: func(n network.Network, conn network.Conn) { r.disconnected(n, conn.RemotePeer()) },
@@ -148,18 +150,20 @@ func (r *Relay) open(c RelayConfig) error {
 }
 
 // run begins a goroutine that Close waits for, unless the relay ends already.
-func (r *Relay) run(f func()) {
+func (r *Relay) run(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() == nil {
-		r.work.Go(f)
+	if r.ctx.Err() != nil {
+		return false
 	}
+	r.work.Go(f)
+	return true
 }
 
 func (r *Relay) connected(conn network.Conn) {
 	r.gate.connected(conn.RemotePeer(), true)
 	if !r.gate.member(conn.RemotePeer()) {
-		r.run(func() { r.attend(conn) })
+		r.run(func() { r.porch.attend(conn) })
 	}
 }
 
@@ -167,7 +171,7 @@ func (r *Relay) disconnected(n network.Network, p peer.ID) {
 	here := n.Connectedness(p) == network.Connected
 	r.gate.connected(p, here)
 	if !here {
-		r.forget(p)
+		r.porch.forget(p)
 	}
 }
 
@@ -196,18 +200,23 @@ func (r *Relay) View() RelayView {
 // regroup works out who may come and with whom. Whoever may no more is cut off.
 func (r *Relay) regroup() {
 	r.mu.Lock()
-	circles, may := map[peer.ID][]peer.ID{}, map[peer.ID]bool{}
+	circles, callers, may := map[peer.ID][]peer.ID{}, map[peer.ID][]peer.ID{}, map[peer.ID]bool{}
 	for sponsor, named := range r.named {
 		for _, p := range append([]peer.ID{sponsor}, named...) {
 			circles[p], may[p] = append(circles[p], sponsor), true
 		}
 	}
-	r.circle = circles
+	for sponsor, named := range r.lanes {
+		for _, p := range named {
+			callers[p], may[p] = append(callers[p], sponsor), true
+		}
+	}
+	r.circle, r.caller = circles, callers
 	r.mu.Unlock()
 	removed, _ := r.gate.set(may)
 	for _, p := range removed {
-		r.shutDoor(p, nil)
 		if r.host != nil {
+			r.porch.shutDoor(p, nil)
 			_ = r.host.Network().ClosePeer(p) // it is refused from now on anyway
 		}
 	}
@@ -218,7 +227,7 @@ func (r *Relay) answer(s network.Stream) {
 	s = r.refused.watch(s)
 	p := s.Conn().RemotePeer()
 	err := func() error {
-		if !r.gate.member(p) {
+		if !r.carries(p) {
 			return errPeer
 		}
 		if err := s.SetDeadline(time.Now().Add(relayTimeout)); err != nil {
@@ -228,8 +237,8 @@ func (r *Relay) answer(s network.Stream) {
 		if err := hearJSON(s, &ask); err != nil {
 			return err
 		}
-		r.name(p, ask.May)
-		r.tellDoor(p, ask)
+		r.name(p, ask.May, ask.Lanes)
+		r.porch.tellDoor(p, ask)
 		word := relayWord{Version: 1, Passes: true, Now: time.Now().UnixMilli(), Seen: remoteOf(s.Conn()).String()}
 		for _, c := range r.echo {
 			word.Echo = append(word.Echo, c.LocalAddr().(*net.UDPAddr).Port)
@@ -244,21 +253,12 @@ func (r *Relay) answer(s network.Stream) {
 }
 
 // name notes whom a computer names. Only those for whom the relay stands may.
-func (r *Relay) name(by peer.ID, keys []string) {
-	var named []peer.ID
-	for _, text := range keys[:min(len(keys), relayGuests)] {
-		var d ledger.Device
-		if d.UnmarshalText([]byte(text)) != nil {
-			continue
-		}
-		if p, err := peerOf(d); err == nil && p != by {
-			named = append(named, p)
-		}
-	}
+func (r *Relay) name(by peer.ID, fleet, lanes []string) {
+	named, callers := peersOf(fleet, relayGuests, by), peersOf(lanes, relayCallers, by)
 	r.mu.Lock()
 	_, stands := r.named[by]
 	if stands {
-		r.named[by] = named
+		r.named[by], r.lanes[by] = named, callers
 	}
 	r.mu.Unlock()
 	if stands {
@@ -266,20 +266,43 @@ func (r *Relay) name(by peer.ID, keys []string) {
 	}
 }
 
-// circle lets those meet for whom somebody stands in common.
+// peersOf reads so many device keys at most, and leaves out one peer's own.
+func peersOf(keys []string, most int, but peer.ID) (out []peer.ID) {
+	for _, text := range keys[:min(len(keys), most)] {
+		var d ledger.Device
+		if d.UnmarshalText([]byte(text)) != nil {
+			continue
+		}
+		if p, err := peerOf(d); err == nil && p != but {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// carries reports whether a peer may be reached here: somebody for whom this relay stands named it as its own.
+func (r *Relay) carries(p peer.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.circle[p]) > 0
+}
+
+// circle lets those meet for whom somebody stands in common. Another developer's computers may call into the circles
+// of those who name them, and be called by nobody.
 type circle struct{ r *Relay }
 
 // AllowReserve reports whether a peer may be reached here.
-func (c circle) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return c.r.gate.member(p) }
+func (c circle) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return c.r.carries(p) }
 
 // AllowConnect reports whether one peer may reach another.
 func (c circle) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 	if !c.r.gate.member(from) {
-		return c.r.mayCall(from, to)
+		return c.r.porch.mayCall(from, to)
 	}
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
-	return slices.ContainsFunc(c.r.circle[from], func(p peer.ID) bool { return slices.Contains(c.r.circle[to], p) })
+	shared := func(p peer.ID) bool { return slices.Contains(c.r.circle[to], p) }
+	return slices.ContainsFunc(c.r.circle[from], shared) || slices.ContainsFunc(c.r.caller[from], shared)
 }
 
 // multiaddrs reads addresses.

@@ -156,8 +156,8 @@ func TestTwoFleetsAtOneRelayDoNotMeet(t *testing.T) {
 		}
 		ids = append(ids, p)
 	}
-	r.name(ids[0], []string{ofA.String(), "nonsense"})
-	r.name(ids[2], []string{b.String()}) // nobody stands on its word
+	r.name(ids[0], []string{ofA.String(), "nonsense"}, nil)
+	r.name(ids[2], []string{b.String()}, []string{b.String()}) // nobody stands on its word
 	r.regroup()
 
 	if !(circle{r}).AllowConnect(ids[0], nil, ids[2]) || !(circle{r}).AllowReserve(ids[2], nil) {
@@ -193,6 +193,23 @@ func TestAComputerThatCarriesDoesSoForMembersAlone(t *testing.T) {
 		if _, err := client.Reserve(c.ctx, m.host, at); (err == nil) != (i == 0) {
 			t.Errorf("computer %d: %v", i, err)
 		}
+	}
+}
+
+func TestACarrierIsAWayInForALaneThatIsOn(t *testing.T) { // L1, P3
+	own, other, theirs := NewIdentity([32]byte{1}).peerID(t), NewIdentity([32]byte{2}).peerID(t), NewIdentity([32]byte{3}).peerID(t)
+	g := newGate()
+	g.set(map[peer.ID]bool{own: true, other: true})
+	acl := membersOnly{g, &porch{gate: g}}
+	if acl.AllowConnect(theirs, nil, own) {
+		t.Error("it carries a stranger")
+	}
+	g.setLanes(map[peer.ID]ledger.TID{theirs: {0xb}})
+	if !acl.AllowConnect(theirs, nil, own) || !acl.AllowConnect(own, nil, other) {
+		t.Error("it carries none of those who may meet")
+	}
+	if acl.AllowReserve(theirs, nil) || acl.AllowConnect(own, nil, theirs) {
+		t.Error("another developer's computer is reached by it")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ const (
 	listingsMax  = 100_000          // ledgers that a peer may name
 	positionsMax = 100_000          // chains that it may name
 	askedAfter   = 2 * time.Second  // a gap stays open so long before others are asked
+	askedAtOnce  = 2                // of whom
+	askedPeers   = 8                // in all; what none of them has comes with a comparison
+	askedMax     = 256              // what may be missing at once; beyond it nobody asks whether it is
 
 	// answersMax is how many exchanges one peer may have begun: the next one may come while the last
 	// records of the one before are still being stored.
@@ -41,33 +45,66 @@ func (m *Mesh) SyncNow() {
 }
 
 func (m *Mesh) catchUpWithAll() {
-	for _, s := range m.Peers() {
-		if s.Connected {
-			m.run(func() { m.catchUp(s.Device) })
-		}
+	for _, d := range m.there() {
+		m.run(func() { m.catchUp(d) })
 	}
 }
 
-// Ask lets the peers be asked for what is missing in a ledger. Most gaps close by themselves within a
-// moment; several askings are one.
-func (m *Mesh) Ask(tid ledger.TID) {
+// Ask lets peers be asked, one after another, for as long as something is missing. Most gaps close by themselves
+// within a moment, so that is when it is looked at first; several askings are one. missing is called from several
+// goroutines, without a lock of the mesh's.
+func (m *Mesh) Ask(missing func() bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ctx.Err() != nil {
 		return
 	}
-	m.asked[tid] = true
+	if len(m.asked) < askedMax {
+		m.asked = append(m.asked, missing)
+	}
 	if m.askTimer == nil {
-		m.askTimer = time.AfterFunc(askedAfter, m.askAll)
+		m.askTimer = time.AfterFunc(askedAfter, m.askAround)
 	}
 }
 
-func (m *Mesh) askAll() {
+// askAround catches up with a few peers at a time until nothing is missing. Were all asked at once, a fleet would
+// answer one gap with as many exchanges as it has pairs.
+func (m *Mesh) askAround() {
 	m.mu.Lock()
-	m.askTimer = nil
-	clear(m.asked)
+	asked := m.asked
+	m.asked, m.askTimer = nil, nil
 	m.mu.Unlock()
-	m.catchUpWithAll()
+	missing := func() bool {
+		return len(asked) >= askedMax || slices.ContainsFunc(asked, func(missing func() bool) bool { return missing() })
+	}
+	connected := m.there()
+	connected = connected[:min(len(connected), askedPeers)]
+	there := make(chan ledger.Device, len(connected))
+	for _, d := range connected {
+		there <- d
+	}
+	close(there)
+	for range askedAtOnce {
+		m.run(func() {
+			for d := range there {
+				if m.ctx.Err() != nil || !missing() {
+					return
+				}
+				m.catchUp(d)
+			}
+		})
+	}
+}
+
+// there lists the connected peers in any order.
+func (m *Mesh) there() (out []ledger.Device) {
+	for _, s := range m.Peers() {
+		if s.Connected {
+			out = append(out, s.Device)
+		}
+	}
+	rand.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
 }
 
 // keepSyncing compares with one connected peer after another, at intervals that differ so that a fleet
@@ -78,14 +115,8 @@ func (m *Mesh) keepSyncing() {
 		if m.pause(every-every/3+rand.N(2*every/3+1)) != nil {
 			return
 		}
-		var there []ledger.Device
-		for _, s := range m.Peers() {
-			if s.Connected {
-				there = append(there, s.Device)
-			}
-		}
-		if len(there) > 0 {
-			m.catchUp(there[rand.IntN(len(there))])
+		if there := m.there(); len(there) > 0 {
+			m.catchUp(there[0])
 		}
 	}
 }
@@ -307,6 +338,9 @@ func (x *exchange) sendHave(tid ledger.TID) error {
 		for _, head := range heads[:n] {
 			h.Positions = append(h.Positions, ledger.Position{Device: head.Device, Inc: head.Inc, Next: head.Next})
 		}
+		if !h.More {
+			h.Digest = ledger.DigestOf(x.said[tid])
+		}
 		if err := x.write(h); err != nil {
 			return err
 		}
@@ -334,7 +368,7 @@ func (l *haveList) add(f *ledger.Have) error {
 	}
 	if n := len(l.all); n > 0 && l.all[n-1].More && l.all[n-1].Ledger == f.Ledger {
 		l.all[n-1].Positions = append(l.all[n-1].Positions, f.Positions...)
-		l.all[n-1].More = f.More
+		l.all[n-1].More, l.all[n-1].Digest = f.More, f.Digest
 		return nil
 	}
 	if err := l.name(f.Ledger); err != nil {

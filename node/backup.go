@@ -48,10 +48,11 @@ func ledgerPart(store *disk.Store, after string) (out api.LedgerPart, err error)
 	return out, err
 }
 
-// backedUp is every ledger, ascending, and what other developers show of their rosters, without which a restored
-// computer could reach no lane.
+// backedUp is every ledger but those of live work, which are over within weeks and say nothing that has to be kept
+// (D-2), ascending, and what other developers show of their rosters, without which a restored computer could reach no lane.
 func backedUp(store *disk.Store) ([]disk.Entry, error) {
 	out, err := store.Ledgers()
+	out = slices.DeleteFunc(out, func(e disk.Entry) bool { return e.Family == ledger.Work })
 	for _, fleet := range looseFleets(store) {
 		out = append(out, disk.Entry{Listing: ledger.Listing{Ledger: fleet}, Family: ledger.Roster})
 	}
@@ -196,10 +197,11 @@ type Restored struct {
 
 // Restore sets a home up from a backup. Each record is verified as if it came from another computer. Nobody's
 // approval comes back, a new incarnation begins at the next start, and what this computer said since the
-// backup was made comes back from the others. A home that is set up stays as it is: [api.ErrHomeExists].
+// backup was made comes back from the others. A home that is set up stays as it is, and so does a folder of other
+// things: [api.ErrHomeExists], [api.ErrHomeTaken].
 func Restore(ctx context.Context, home Home, o RestoreOptions) (out Restored, err error) {
-	if home.Check() == nil {
-		return out, fmt.Errorf("restore: home %s: %w", home.Dir, api.ErrHomeExists)
+	if err := home.Free(); err != nil {
+		return out, fmt.Errorf("restore: %w", err)
 	}
 	b, err := backup.Open(o.Path, backup.Key{Passphrase: o.Passphrase, IdentityFile: o.IdentityFile})
 	if err != nil {
@@ -288,6 +290,9 @@ func restoreFrame(store *disk.Store, own ledger.TID, f ledger.Frame) (int, error
 	switch f := f.(type) {
 	case *ledger.Records:
 		batch.Records, err = verifiedAll(f.Ledger, f.Family, f.Wires)
+		if err == nil && f.Family == ledger.Work {
+			return 0, nil // older backups hold live work
+		}
 		if err == nil && f.Family == ledger.Roster && f.Ledger != own {
 			_, err = keepLooseIn(store, f.Ledger, batch.Records)
 			return len(batch.Records), err

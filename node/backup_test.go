@@ -99,3 +99,44 @@ func TestARestoreTakesNoForgedRecord(t *testing.T) {
 		t.Errorf("a ledger that is none: %v", err)
 	}
 }
+
+func TestLiveWorkIsInNoBackupAndAnOlderBackupsIsPassedOver(t *testing.T) { // D-2
+	n := begun(t, newHome(t))
+	scope := ledger.Scope{Host: "github.com", Repo: 7, Period: thisWeek()}
+	seal := func(h ledger.Header, b ledger.Body) *ledger.Record {
+		t.Helper()
+		r, err := ledger.Seal(n.id.Key(), h, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := seal(ledger.Header{Ledger: scope.Ledger(), Scope: scope, Inc: ledger.Incarnation{77}, Lam: 1, At: 1764500000000}, &ledger.Session{State: ledger.SessionLive, Agent: "claude", Checkout: [16]byte{1}})
+	n.holds(t, r)
+	for after := ""; ; {
+		part, err := reader{n}.Ledger(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part.Ledger == "" {
+			break
+		}
+		if after = part.Ledger; after == r.Ledger.String() {
+			t.Error("live work is in the backup")
+		}
+	}
+	to := begun(t, newHome(t))
+	frame := &ledger.Records{Ledger: r.Ledger, Family: ledger.Work, Wires: [][]byte{r.Wire}}
+	if _, err := restoreFrame(to.store, to.fleet, frame); err != nil {
+		t.Errorf("a backup that holds live work: %v", err)
+	}
+	if _, held := to.store.Family(r.Ledger); held {
+		t.Error("live work came back")
+	}
+	forged := slices.Clone(r.Wire)
+	forged[len(forged)-1] ^= 1
+	frame.Wires = [][]byte{forged}
+	if _, err := restoreFrame(to.store, to.fleet, frame); !errors.Is(err, backup.ErrNoBackup) {
+		t.Errorf("a forged record of live work: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -48,7 +49,7 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 		case f == ledger.Roster && r.Ledger == b.n.fleet, f == ledger.Conversation && heardOf, f == ledger.Work && heardOf:
 			kept = append(kept, r)
 		case f == ledger.Work: // catch-up brings it again once the roster is here
-			b.n.mesh.Ask(b.n.fleet)
+			b.n.mesh.Ask(func() bool { return b.n.lacks(r) })
 		case f == ledger.Lane && heardOf:
 			if _, ok := b.n.lanes.ledger(r.Ledger); ok {
 				kept = append(kept, r)
@@ -59,18 +60,14 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 			unknown = append(unknown, r)
 		}
 	}
-	if err := b.n.keep(kept); err != nil {
-		return err
-	}
+	err := b.n.keep(kept)
 	b.n.setAside(from, unknown)
 	for _, p := range b.n.lanes.get() { // after the own roster, which says whose are kept
 		if some := loose[p.Peer]; len(some) > 0 {
-			if err := b.n.receiveLoose(p.Peer, some); err != nil {
-				return err
-			}
+			err = errors.Join(err, b.n.receiveLoose(p.Peer, some))
 		}
 	}
-	return nil
+	return err
 }
 
 // setAside lets records wait for a roster that names their authors.
@@ -79,7 +76,15 @@ func (n *Node) setAside(from ledger.Device, unknown []*ledger.Record) {
 		return
 	}
 	n.mesh.Count(mesh.RefusedUnknown, n.strangers.expire(n.wall())+n.strangers.put(from, unknown, n.wall()))
-	n.mesh.Ask(n.fleet)
+	n.mesh.Ask(func() bool {
+		return slices.ContainsFunc(unknown, func(r *ledger.Record) bool { return !n.heardOf(r.Device) })
+	})
+}
+
+// lacks reports whether a record is not stored.
+func (n *Node) lacks(r *ledger.Record) bool {
+	held, err := n.store.Record(r.ID)
+	return err == nil && held == nil
 }
 
 // heardOf reports whether a computer is or was of a fleet that is known here.
@@ -99,13 +104,11 @@ func (n *Node) keep(records []*ledger.Record) error {
 			kept = append(kept, r)
 		}
 	}
-	if err := n.keepWork(work); err != nil {
-		return err
-	}
+	err := n.keepWork(work)
 	for len(kept) > 0 {
-		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
-		if err != nil {
-			return fmt.Errorf("receive %d records: %w", len(kept), err)
+		outcomes, bad := n.store.Apply(disk.Batch{Records: kept})
+		if bad != nil {
+			return errors.Join(err, fmt.Errorf("receive %d records: %w", len(kept), bad))
 		}
 		grown, lane, news := false, false, make([]ledger.TID, 0, len(kept))
 		for i, r := range kept {
@@ -115,7 +118,7 @@ func (n *Node) keep(records []*ledger.Record) error {
 				grown, lane = grown || r.Ledger == n.fleet, lane || ofLane
 				news = append(news, r.Ledger)
 			case disk.Waiting:
-				n.mesh.Ask(r.Ledger)
+				n.mesh.Ask(func() bool { return n.lacks(r) })
 			case disk.Forgotten:
 				n.mesh.Count(mesh.RefusedForgotten, 1)
 			case disk.Known:
@@ -135,7 +138,7 @@ func (n *Node) keep(records []*ledger.Record) error {
 			kept = n.strangers.known(n.heardOf)
 		}
 	}
-	return nil
+	return err
 }
 
 // refoldRoster lets the goroutine that stored a roster record judge the next ones by it.

@@ -40,6 +40,8 @@ type Config struct {
 	Desk DeskConfig `toml:"desk" comment:"The agent that settles conflicts here, unless parley route says otherwise; empty: none is woken."`
 	// MCP serves agents' tools over HTTP, on this computer alone.
 	MCP MCPConfig `toml:"mcp,omitempty"`
+	// Metrics serves numbers to Prometheus, on this computer alone.
+	Metrics MetricsConfig `toml:"metrics,omitempty"`
 	// KeepClosedDays is how long all of a closed conversation is kept, in days, at least 30; 0 is 400. Its end is
 	// kept for ever.
 	KeepClosedDays int `toml:"keep_closed_days,omitempty" comment:"How many days all of a closed conversation is kept; its end is kept for ever."`
@@ -178,9 +180,12 @@ func LoadConfig(file string) (Config, error) {
 
 // parseConfig reads settings; file names where they are from.
 func parseConfig(file string, text []byte) (Config, error) {
+	if len(text) > configBytesMax {
+		return Config{}, &ConfigError{File: file, Why: fmt.Sprintf("it has %d bytes, and settings have at most %d", len(text), configBytesMax)}
+	}
 	c := Default()
 	c.Listen = nil // what the file lists replaces the default
-	d := toml.NewDecoder(bytes.NewReader(text[:min(len(text), configBytesMax)]))
+	d := toml.NewDecoder(bytes.NewReader(text))
 	if err := d.DisallowUnknownFields().Decode(&c); err != nil {
 		return Config{}, decodeError(file, err)
 	}
@@ -272,7 +277,7 @@ func (c Config) Validate() error {
 	if err := c.GitHub.validate(bad); err != nil {
 		return err
 	}
-	if err := c.MCP.validate(bad); err != nil {
+	if err := errors.Join(c.MCP.validate(bad), c.Metrics.validate(bad)); err != nil {
 		return err
 	}
 	return c.validateRepositories(bad)

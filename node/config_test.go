@@ -155,3 +155,13 @@ func TestATakenPortIsFoundBeforeItIsNeeded(t *testing.T) {
 		t.Errorf("%v, want ErrPortTaken with the port", err)
 	}
 }
+
+func TestSettingsThatAreTooLongAreRefusedWhole(t *testing.T) {
+	long := goodConfig + strings.Repeat("# a note\n", configBytesMax/9)
+	if _, err := load(t, long+"base = \"other\"\n"); !errors.Is(err, api.ErrConfig) || !strings.Contains(err.Error(), "at most 1048576") {
+		t.Errorf("%v", err)
+	}
+	if _, err := load(t, long[:configBytesMax]); err != nil {
+		t.Errorf("the longest: %v", err)
+	}
+}

@@ -111,10 +111,11 @@ type Setup struct {
 }
 
 // Init sets the home up: its approval key, sealed with the passphrase, and its settings. The settings come
-// last, so an interrupted Init can be repeated; a home that is set up stays as it is: [api.ErrHomeExists].
+// last, so an interrupted Init can be repeated; a home that is set up stays as it is: [api.ErrHomeExists], and so does a
+// folder of other things: [api.ErrHomeTaken].
 func (h Home) Init(s Setup) error {
-	if _, err := os.Lstat(h.ConfigPath()); !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("home %s: %w", h.Dir, api.ErrHomeExists)
+	if err := h.Free(); err != nil {
+		return err
 	}
 	if err := s.Config.Validate(); err != nil {
 		return err
@@ -148,6 +149,22 @@ func (h Home) Init(s Setup) error {
 		}
 	}
 	return s.Config.Write(h.ConfigPath())
+}
+
+// Free says whether the folder can become a home: it is closed to others and parley writes into it, so it holds
+// nothing else. [api.ErrHomeExists] and [api.ErrHomeTaken].
+func (h Home) Free() error {
+	if _, err := os.Lstat(h.ConfigPath()); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("home %s: %w", h.Dir, api.ErrHomeExists)
+	}
+	_, others, err := h.Contents()
+	if err == nil && len(others) > 0 {
+		err = fmt.Errorf("%w, such as %s", api.ErrHomeTaken, filepath.Base(others[0]))
+	}
+	if err != nil {
+		return fmt.Errorf("home %s: %w", h.Dir, err)
+	}
+	return nil
 }
 
 // CheckApproval says whether the approval key is there and closed to others.

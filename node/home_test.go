@@ -46,6 +46,29 @@ func TestAHomeIsSetUpOnce(t *testing.T) {
 	}
 }
 
+func TestAFolderOfOtherThingsIsNoHome(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := OpenHome(dir)
+	err := h.Init(Setup{Config: Default(), Passphrase: "correct horse battery", Work: int(presence.WorkToy)})
+	if !errors.Is(err, api.ErrHomeTaken) || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("init: %v", err)
+	}
+	if _, err := Restore(t.Context(), h, RestoreOptions{Path: "any"}); !errors.Is(err, api.ErrHomeTaken) {
+		t.Errorf("restore: %v", err)
+	}
+	info, err := os.Stat(dir)
+	entries, missing := os.ReadDir(dir)
+	if err := errors.Join(err, missing); err != nil || info.Mode().Perm() != 0o755 || len(entries) != 1 {
+		t.Errorf("mode %v, %d files, %v", info.Mode(), len(entries), err)
+	}
+}
+
 func TestOnlyADemoHomeDoesWithoutAKey(t *testing.T) { // D-24
 	h := OpenHome(filepath.Join(t.TempDir(), "home"))
 	if err := h.Init(Setup{Config: Default()}); !errors.Is(err, presence.ErrWeakPassphrase) {

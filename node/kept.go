@@ -42,6 +42,22 @@ func (n *Node) places() []place {
 	return out
 }
 
+// OthersAt are the other homes of this computer whose nodes have written into a repository, by its shared git
+// directory, and that are still set up.
+func (h Home) OthersAt(common string) ([]Home, error) {
+	homes, err := worktree.Homes(common)
+	var out []Home
+	for _, dir := range homes {
+		if other := OpenHome(dir); other != h && !errors.Is(other.Check(), api.ErrNoHome) {
+			out = append(out, other)
+		}
+	}
+	return out, err
+}
+
+// LeaveRepository takes out of a shared git directory what parley put there, with all that is kept.
+func LeaveRepository(common string) error { return worktree.Leave(common) }
+
 // keptIn lists what was taken out of checkouts, newest first.
 func keptIn(ctx context.Context, places []place) ([]api.KeptFile, error) {
 	var out []api.KeptFile

@@ -208,7 +208,7 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 }
 
 // admitsWork reports whether a record of live work may come in: the end that wrote it for this lane shares it. What the ledger is
-// about is known, or comes along.
+// about is known, or comes along, or is asked for.
 func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
 	scope, known := v.n.workBook.scope(r.Ledger)
 	if f, held := v.n.store.Family(r.Ledger); held && f != ledger.Work {
@@ -220,6 +220,9 @@ func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
 	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.share, scope.Repo)) {
 		v.n.mesh.Count(mesh.RefusedLane, 1)
 		return false
+	}
+	if !known {
+		v.n.mesh.Ask(func() bool { return v.n.lacks(r) })
 	}
 	return known
 }
@@ -265,6 +268,10 @@ func (b *openBook) of(n *Node, tid ledger.TID) []*ledger.Record {
 	if err != nil {
 		return nil
 	}
+	if len(heads) == 0 { // it was pruned, or never there
+		b.forget(tid)
+		return nil
+	}
 	digest := ledger.DigestOf(heads)
 	b.mu.Lock()
 	have, ok := b.seen[tid]
@@ -284,4 +291,11 @@ func (b *openBook) of(n *Node, tid ledger.TID) []*ledger.Record {
 	}
 	b.seen[tid] = seenOpens{digest, opens}
 	return opens
+}
+
+// forget lets go of a conversation that was pruned.
+func (b *openBook) forget(tid ledger.TID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.seen, tid)
 }

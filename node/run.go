@@ -64,6 +64,10 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return errors.Join(err, web.Close(), listener.Close())
 	}
+	numbers, err := n.serveMetrics(ctx)
+	if err != nil {
+		return errors.Join(err, tools.close(), web.Close(), listener.Close())
+	}
 	var beside sync.WaitGroup
 	beside.Go(func() { n.servePage(ctx, web) })
 	served := make(chan error, 1)
@@ -83,7 +87,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	cancel()
 	close(n.stopped)
 	beside.Wait()
-	return errors.Join(err, tools.close(), <-served)
+	return errors.Join(err, tools.close(), numbers.close(), <-served)
 }
 
 // refused notes a person's act that had no valid proof.

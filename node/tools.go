@@ -26,11 +26,7 @@ type MCPConfig struct {
 func (c MCPConfig) on() bool { return c.Listen != "" }
 
 func (c MCPConfig) validate(bad badFunc) error {
-	if !c.on() {
-		return nil
-	}
-	host, _, err := net.SplitHostPort(c.Listen)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+	if c.on() && !onLoopback(c.Listen) {
 		return bad("mcp.listen", "%q: want a loopback address and a port, such as 127.0.0.1:7337", c.Listen)
 	}
 	return nil
@@ -62,10 +58,10 @@ func (h Home) mcpToken() (string, error) {
 // toolsPatience is how long a call over HTTP may take: as long as the node's own answer.
 const toolsPatience = time.Minute
 
-// toolServer serves agents' tools over HTTP.
+// toolServer serves agents' tools over HTTP, or numbers.
 type toolServer struct {
 	addr   net.Addr
-	client *api.Client
+	client *api.Client // of the tools; nil for numbers
 	server *http.Server
 	ended  chan error
 }
@@ -101,7 +97,10 @@ func (t *toolServer) close() error {
 	if served := <-t.ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
-	return errors.Join(err, t.client.Close())
+	if t.client != nil {
+		err = errors.Join(err, t.client.Close())
+	}
+	return err
 }
 
 // hostsOf are the names that a request from this computer gives the server.

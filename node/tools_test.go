@@ -72,6 +72,61 @@ func TestARunningNodeServesToolsToWhoHasItsToken(t *testing.T) {
 	}
 }
 
+func TestNumbersAreServedOnThisComputerAlone(t *testing.T) {
+	for listen, good := range map[string]bool{"": true, "127.0.0.1:0": true, "[::1]:9467": true, "0.0.0.0:9467": false, "localhost:9467": false, "9467": false} {
+		c := Default()
+		c.Metrics.Listen = listen
+		if err := c.Validate(); good != (err == nil) || !good && !errors.Is(err, api.ErrConfig) {
+			t.Errorf("%q: %v", listen, err)
+		}
+	}
+	home := demoHome(t)
+	n, err := start(t.Context(), RunConfig{Home: home, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- n.run(ctx) }() // it is asked for what it knows
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	if off, err := n.serveMetrics(t.Context()); off != nil || err != nil {
+		t.Errorf("served without being asked: %v", err)
+	}
+	n.cfg.Metrics.Listen = "127.0.0.1:0"
+	m, err := n.serveMetrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{m.addr.String(): http.StatusOK, "evil.example": http.StatusForbidden} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+m.addr.String()+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != want || want == http.StatusOK != strings.Contains(string(body), "\nparley_computers 1\n") {
+			t.Errorf("%s: %d %v\n%s", host, resp.StatusCode, err, body)
+		}
+		if name := n.cfg.Name; strings.Contains(string(body), name) {
+			t.Errorf("the name %s is in it:\n%s", name, body)
+		}
+	}
+	if err := m.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func listTools(ctx context.Context, t *testing.T, addr, token string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))

@@ -141,10 +141,14 @@ func (v viewer) threads() []api.ThreadLine {
 
 func (v viewer) line(t *core.Conversation) api.ThreadLine {
 	names := v.core.PartyNames(t)
-	return api.ThreadLine{
+	out := api.ThreadLine{
 		Ref: t.State.Ref(), ID: t.State.Ledger.String(), Phase: t.State.Phase.String(),
 		Since: time.UnixMilli(int64(t.State.Root.At)), Responsible: names[t.State.Responsible], Waiting: t.Say, Next: t.Next,
 	}
+	if t.State.Phase == thread.Closed {
+		out.Closed = time.UnixMilli(int64(t.State.ClosedAt))
+	}
+	return out
 }
 
 // find is the conversation of a ref, or of the start of an id that only one has.
@@ -251,7 +255,7 @@ func (v viewer) party(t *core.Conversation, i int, name string) api.ThreadParty 
 func (v viewer) record(t *core.Conversation, r *ledger.Record, names []string) api.ThreadRecord {
 	out := api.ThreadRecord{
 		ID: r.ID.String(), Short: r.ID.Short(), Kind: string(r.Kind), Who: v.core.Roster().Name(r.Device),
-		At: time.UnixMilli(int64(r.At)), Sentence: thread.Sentence(&t.State, r, names), Counted: true,
+		At: time.UnixMilli(int64(r.At)), Sentence: thread.Sentence(&t.State, r, names), Turns: r.Turns, Counted: true,
 		Wire: base64.RawURLEncoding.EncodeToString(r.Wire),
 	}
 	for _, refused := range t.State.Refused {

@@ -53,9 +53,10 @@ type live struct {
 	stood    map[ledger.ID]overlap.Conflict             // live conflicts as they were told last
 	before   map[ledger.ID]map[ledger.Path]*ledger.Edit // what earlier processes here said of their sessions' paths
 	turns    map[ledger.ID][]turn                       // by conflict, in order
+	full     time.Time                                  // when it was told that nothing more can be written
+	inc      ledger.Incarnation                         // of chains that begin now
 	shares   map[shareKey]*sharing                      // what lanes get of what is written here
 	loaded   bool                                       // what is stored was folded
-	full     bool                                       // it was told that nothing more can be written
 }
 
 // chainPlace names one chain of one ledger.
@@ -75,7 +76,7 @@ type liveRepo struct {
 
 func newLive(n *Node) *live {
 	l := &live{
-		n: n, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
+		n: n, inc: n.inc, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
 		heardOf: map[ledger.TID]bool{}, taken: map[chainPlace]uint64{}, spots: map[string]*spot{}, located: map[string]located{},
 		sessions: map[sessionKey]*session{}, fetched: make(chan struct{}, 1), stood: map[ledger.ID]overlap.Conflict{},
 		before: map[ledger.ID]map[ledger.Path]*ledger.Edit{}, turns: map[ledger.ID][]turn{},
@@ -234,7 +235,7 @@ func (l *live) hearLedger(tid ledger.TID) error {
 		return err
 	}
 	for _, h := range heads {
-		if h.Device == l.n.id.Device() && h.Inc == l.n.inc {
+		if l.writes(tid, h.Chain) {
 			continue
 		}
 		for more := true; more; {
@@ -244,6 +245,13 @@ func (l *live) hearLedger(tid ledger.TID) error {
 		}
 	}
 	return nil
+}
+
+// writes reports whether this process goes on with a chain.
+func (l *live) writes(tid ledger.TID, c ledger.Chain) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heads[tid].Next > 0 && l.heads[tid].Chain == c
 }
 
 // hearChain folds the next records of one chain, and reports whether there are more.
@@ -291,6 +299,9 @@ func (l *live) forget(period uint64, tid ledger.TID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fold.Forget(period + 1)
+	if l.heads[tid].Next > 0 {
+		l.inc = newIncarnation() // a clock that is set back would begin that chain a second time
+	}
 	delete(l.heads, tid)
 	for p := range l.taken {
 		if p.tid == tid {
@@ -347,7 +358,7 @@ func (l *live) setPeople() {
 	own := l.n.roster.get()
 	people := map[ledger.Device]overlap.Person{}
 	for _, m := range own.Members {
-		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet))}
+		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet)), Own: true}
 	}
 	for _, peer := range l.n.lanes.rosters() {
 		for _, m := range peer.Members {

@@ -213,7 +213,7 @@ func (n *Node) keepWork(records []*ledger.Record) error {
 		}
 		switch {
 		case !known: // nothing of that ledger is here, so catch-up brings it from the beginning
-			n.mesh.Ask(r.Ledger)
+			n.mesh.Ask(func() bool { return n.lacks(r) })
 		case !inWindow(scope.Period, now):
 			n.mesh.Count(mesh.RefusedPeriod, 1)
 		case full[r.Chain()]:
@@ -241,7 +241,7 @@ func (n *Node) keepWork(records []*ledger.Record) error {
 	}
 	for i, r := range kept {
 		if outcomes[i] == disk.Waiting {
-			n.mesh.Ask(r.Ledger)
+			n.mesh.Ask(func() bool { return n.lacks(r) })
 		} else {
 			n.workBook.settled(r)
 			n.live.hear(r.Ledger, outcomes[i] == disk.Forked)

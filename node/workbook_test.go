@@ -16,7 +16,7 @@ func newSharing(t *testing.T) *paired {
 	p.cfg.GitHub.Host, p.id = "github.com", p.kim.id
 	p.live = newLive(p.Node)
 	m, err := mesh.Start(t.Context(), mesh.Config{
-		Identity: p.id, Fleet: p.fleet, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Book: book{p.Node}, Peers: func() []mesh.Peer { return nil }, Wall: p.wall, Logger: p.slog,
+		Identity: p.id, Fleet: p.fleet, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Book: book{p.Node}, Peers: func() []mesh.Peer { return nil }, Wall: p.wall, Logger: p.slog, SyncEvery: time.Hour,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,8 +36,9 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 	}
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt:
+		s.shell = 0 // a turn that was broken off does not say how its command ended
 		l.begin(s)
-		return l.brief(s, e.Kind == hooks.Start)
+		return l.brief(s, e.Kind == hooks.Start && e.Source != "resume")
 	case hooks.BeforeEdit:
 		return l.beforeEdit(s, edits)
 	case hooks.BeforeShell:
@@ -191,7 +192,7 @@ func (l *live) words(s, o *session, d overlap.Decision) (out []string) {
 	for i := range d.Conflicts {
 		c := &d.Conflicts[i]
 		blocks := d.Verdict == overlap.Block && c.Blocking
-		if c.Severity < detect.Warn || !s.told.add(c.Fact()) && !blocks {
+		if c.Severity < detect.Warn || !s.tell(c.Fact()) && !blocks {
 			continue
 		}
 		out = append(out, c.Words(l.sideOf(o)))
@@ -237,7 +238,7 @@ const attemptAgain = 5 * time.Minute
 // elsewhere tells that edits land in another checkout than the one that the session works in, once for each.
 func (l *live) elsewhere(s *session, others []*session) (out []string) {
 	for _, o := range others {
-		if s.told.add("elsewhere:" + o.top) {
+		if s.tell("elsewhere:" + o.top) {
 			out = append(out, "This edit lands in another checkout than the one that this session works in: "+o.top+" (branch "+orNone(o.spot.branch)+"), not "+s.top+".")
 		}
 	}
@@ -256,12 +257,12 @@ func (l *live) say(s *session, v overlap.Verdict, texts []string) hooks.Decision
 	if len(texts) == 0 {
 		return hooks.Allow()
 	}
-	l.keepSession(s)
-	text := strings.Join(texts, "\n")
+	d := hooks.Warn(strings.Join(texts, "\n"))
 	if v == overlap.Block {
-		return hooks.Block(text)
+		d.Verdict = hooks.VerdictBlock
 	}
-	return hooks.Warn(text)
+	d.Told = l.underway(s)
+	return d
 }
 
 // afterEdit lets what was edited be looked at.

@@ -91,7 +91,11 @@ func (l *live) defaultTip(ctx context.Context, r *liveRepo) (dir string, tip wor
 	if tip, err = r.w.mirror.Tip(ctx, r.w.baseBranch()); err != nil || tip != "" {
 		return r.w.mirror.Dir(), tip, err
 	}
-	at := worktree.Place{Top: r.w.checkout.Dir()}
+	at, err := worktree.Locate(ctx, worktree.Git{}, r.w.checkout.Dir())
+	if err != nil {
+		return "", "", err
+	}
+	at.Trunk = trunkOf(r, at)
 	_, tip, err = at.Fork(ctx, worktree.Git{}, r.w.baseBranch())
 	return at.Top, tip, err
 }

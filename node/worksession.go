@@ -27,6 +27,7 @@ const (
 	sessionsMax  = 200
 	sessionsFor  = 8 * 24 * time.Hour // that one is remembered for, to be resumed
 	silentFor    = 8 * time.Hour      // after which it may be given up for another
+	fullAgain    = time.Hour          // after which it is told again that nothing can be written
 )
 
 // sessionKey is how an agent names its session. The person's own work in a checkout has no agent, and the checkout as
@@ -46,8 +47,10 @@ type session struct {
 	began  time.Time
 	ended  bool
 	told   told
-	shell  int       // commands that run
-	ran    time.Time // when one last ended
+	unsure map[string]*receipt // of what was told, what may not have come to the agent
+	fresh  []string            // what the answer in the making tells
+	shell  int                 // commands that run
+	ran    time.Time           // when one last ended
 	wake   hooks.Wake
 	intent ledger.ID // that it declared last
 	trying []ledger.Trying
@@ -102,7 +105,7 @@ func (l *live) loadSessions() error {
 // keepSession saves what a restart has to know. The caller holds the lock.
 func (l *live) keepSession(s *session) {
 	l.keep(sessionPrefix+s.key.agent+"/"+s.key.name, keptSession{
-		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.told,
+		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.sure(),
 	})
 }
 
@@ -206,10 +209,10 @@ func (l *live) endSession(s *session) {
 	l.keepSession(s)
 }
 
-// failed notes that something could not be written. The agent goes on.
+// failed notes that something could not be written, once an hour. The agent goes on.
 func (l *live) failed(what string, err error) {
-	if !l.full {
-		l.full = true
+	if now := l.n.wall(); l.full.IsZero() || now.Sub(l.full).Abs() >= fullAgain {
+		l.full = now
 		l.n.log.add(core.Note{Level: "warn", Kind: "live", Who: l.n.cfg.Name, Text: "could not write a " + what + ": " + err.Error()})
 	}
 }
@@ -267,10 +270,10 @@ func (s *spot) observed(d *detect.Digest) {
 	}
 	changed := map[string]bool{}
 	files := d.Files
-	if len(files) > editsMax {
+	told := s.over
+	if s.over = len(files) > editsMax; s.over {
 		files = files[:editsMax]
-		if !s.over {
-			s.over = true
+		if !told {
 			s.l.n.log.add(core.Note{Level: "warn", Kind: "live", Who: s.l.n.cfg.Name, Text: s.at.Top + " differs in more files than are told to others"})
 		}
 	}

@@ -45,7 +45,12 @@ func (l *live) watchOwn(ctx context.Context) {
 			l.n.slog.Debug("locate a checkout", "repository", r.slug, "error", err)
 			continue
 		}
+		at.Trunk = trunkOf(r, at)
 		l.mu.Lock()
+		if r.common != at.Common {
+			r.common = at.Common
+			clear(l.located) // some of them may be of it
+		}
 		if s := l.open(at, r); s != nil {
 			s.own = true
 		}

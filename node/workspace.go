@@ -64,6 +64,7 @@ func (n *Node) openWorkspace(ctx context.Context, r *RepositoryConfig) (*workspa
 	if w.checkout, err = worktree.OpenCheckout(ctx, worktree.Git{}, r.Checkout); err != nil {
 		return nil, err
 	}
+	w.checkout.Home = n.home.Dir
 	remote := n.remote(n.cfg.GitHub.cloneURL(w.owner, w.name))
 	if w.mirror, err = worktree.OpenMirror(ctx, worktree.Git{}, n.home.MirrorDir(owner, name), remote); err != nil {
 		return nil, err

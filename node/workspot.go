@@ -121,10 +121,16 @@ func (l *live) spotAt(ctx context.Context, dir string) *spot {
 	if ctx.Err() != nil {
 		return nil // time was up: nothing is known of it
 	}
+	var r *liveRepo
+	if err == nil {
+		r, at.Trunk = l.repoAt(ctx, at)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.repoAt(at)
-	if err != nil || r == nil || at.Top != top {
+	if r == nil || at.Top != top {
 		if len(l.located) > 1000 {
 			clear(l.located)
 		}
@@ -132,25 +138,6 @@ func (l *live) spotAt(ctx context.Context, dir string) *spot {
 		return nil
 	}
 	return l.open(at, r)
-}
-
-// repoAt is the configured repository that a checkout is of: the same store of objects, or a remote that names it. The
-// caller holds the lock.
-func (l *live) repoAt(at worktree.Place) *liveRepo {
-	for _, r := range l.repos {
-		if r.common == at.Common && at.Common != "" {
-			return r
-		}
-	}
-	for _, r := range l.repos {
-		for _, url := range at.Remotes {
-			slug := worktree.RemoteSlug(url, r.Host)
-			if slug != "" && (strings.EqualFold(slug, r.slug) || strings.EqualFold(slug, r.w.repository().FullName)) {
-				return r
-			}
-		}
-	}
-	return nil
 }
 
 // open begins to look at a checkout. The caller holds the lock.

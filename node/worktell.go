@@ -26,10 +26,75 @@ func (t *told) add(key string) bool {
 	return true
 }
 
+// tell notes that a fact is told now; false when it was before. The caller holds the lock.
+func (s *session) tell(key string) bool {
+	if !s.told.add(key) {
+		return false
+	}
+	s.fresh = append(s.fresh, key)
+	return true
+}
+
+// sure is what an agent was told for certain.
+func (s *session) sure() told {
+	return slices.DeleteFunc(slices.Clone(s.told), func(key string) bool { return s.unsure[key] != nil })
+}
+
+// receipt are facts on their way to an agent. They count as told, and are not kept until the agent has them: one that
+// went on without the answer is told at its next moment.
+type receipt struct {
+	l    *live
+	s    *session
+	keys []string
+}
+
+// underway is the receipt of what the answer in the making tells; nil of nothing. The caller holds the lock.
+func (l *live) underway(s *session) hooks.Told {
+	if len(s.fresh) == 0 {
+		return nil
+	}
+	r := &receipt{l, s, s.fresh}
+	if s.fresh = nil; s.unsure == nil {
+		s.unsure = map[string]*receipt{}
+	}
+	for _, key := range r.keys {
+		s.unsure[key] = r
+	}
+	return r
+}
+
+// Seen says that the agent has it.
+func (r *receipt) Seen() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	r.settle()
+	r.l.keepSession(r.s)
+}
+
+// Lost says that the agent went on without it.
+func (r *receipt) Lost() {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	lost := r.settle()
+	r.s.told = slices.DeleteFunc(r.s.told, func(key string) bool { return slices.Contains(lost, key) })
+	ring(r.l.news) // somebody may have to be woken
+}
+
+// settle lists what of it is still underway, and ends that.
+func (r *receipt) settle() (keys []string) {
+	for _, key := range r.keys {
+		if r.s.unsure[key] == r {
+			delete(r.s.unsure, key)
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // brief tells a session what it does not know yet. At its start that begins with where it is.
 func (l *live) brief(s *session, start bool) hooks.Decision {
 	if start {
-		s.told = slices.DeleteFunc(s.told, func(key string) bool { return !strings.HasPrefix(key, "message:") }) // its context may be new
+		s.told = slices.DeleteFunc(s.told, func(key string) bool { return !strings.HasPrefix(key, "message:") }) // its context is new
 	}
 	texts := l.facts(s, lowestRank)
 	if near := l.near(s); start && len(texts) == 0 && near != "" {
@@ -51,7 +116,7 @@ func (l *live) facts(s *session, rank int) (texts []string) {
 	for _, o := range l.parts(s) {
 		b := l.fold.Briefing(o.id)
 		for _, f := range b.Facts {
-			if f.Rank <= rank && s.told.add(f.Key) {
+			if f.Rank <= rank && s.tell(f.Key) {
 				texts = append(texts, quoted(f.Text))
 			}
 		}

@@ -42,7 +42,10 @@ func (l *live) Briefing(_ context.Context, who api.Caller) (api.Briefing, error)
 	b := l.fold.Briefing(s.id)
 	for _, f := range b.Facts {
 		lines = append(lines, quoted(f.Text))
-		s.told.add(f.Key)
+		if !who.Peek {
+			s.told.add(f.Key)
+			delete(s.unsure, f.Key)
+		}
 	}
 	if b.More > 0 {
 		lines = append(lines, fmt.Sprintf("%d more: parley conflicts", b.More))

@@ -24,8 +24,8 @@ const (
 var errWorkFull = errors.New("this computer has written as much live work this week as others take, or its disk is full")
 
 // write seals a record of live work and folds it, and writes what lanes get of it. It is stored and published in order by
-// [live.store]; until then only this process knows it, and a chain begins anew with each process. The caller holds the
-// lock.
+// [live.store]; until then only this process knows it, and a chain begins anew with each process, and where the one before
+// was dropped. The caller holds the lock.
 func (l *live) write(r *liveRepo, content ledger.Body, re ...ledger.ID) (*ledger.Record, error) {
 	record, err := l.seal(r, ledger.ID{}, ledger.Header{Re: re, At: uint64(l.n.wall().UnixMilli())}, content)
 	if err != nil {
@@ -46,7 +46,10 @@ func (l *live) seal(r *liveRepo, on ledger.ID, h ledger.Header, content ledger.B
 		return nil, errWorkFull
 	}
 	head := l.heads[tid]
-	h.Ledger, h.Inc, h.Seq, h.Prev = tid, l.n.inc, head.Next, head.ID
+	if head.Next == 0 {
+		head.Inc = l.inc
+	}
+	h.Ledger, h.Inc, h.Seq, h.Prev = tid, head.Inc, head.Next, head.ID
 	h.Lam = min(max(l.fold.Lam(), head.Lam)+1, ledger.LamportMax)
 	if h.Seq == 0 {
 		h.Scope, h.Share = scope.Scope, on

@@ -34,17 +34,18 @@ func socketOf(home string) string {
 }
 
 // ask sends the payload as one request of HTTP/1.1, by hand: net/http alone would make the start several times
-// as long.
-func ask(home, agent string, payload []byte) (string, miss) {
+// as long. seen, if not nil, tells the node that the answer was printed.
+func ask(home, agent string, payload []byte) (answer string, seen func(), why miss) {
 	if strings.ContainsAny(agent, "/ \r\n?#%") {
-		return "", refused
+		return "", nil, refused
 	}
 	c, err := dial(socketOf(home))
 	if err != nil {
-		return "", down
+		return "", nil, down
 	}
 	var request strings.Builder
-	request.WriteString("POST /v1/hook/" + agent + " HTTP/1.1\r\nHost: parley\r\nConnection: close\r\n")
+	begin := "POST /v1/hook/" + agent + " HTTP/1.1\r\nHost: parley\r\n"
+	request.WriteString(begin + "Parley-Seen: later\r\n")
 	for _, name := range variables {
 		if v := os.Getenv(name); v != "" && len(v) <= valueBytesMax && !strings.ContainsAny(v, "\r\n\x00") {
 			request.WriteString("Parley-Env: " + name + "=" + v + "\r\n")
@@ -52,37 +53,49 @@ func ask(home, agent string, payload []byte) (string, miss) {
 	}
 	request.WriteString("Content-Length: " + strconv.Itoa(len(payload)) + "\r\n\r\n")
 	if c.Write(append([]byte(request.String()), payload...)) != nil {
-		return "", rubbish
+		return "", nil, rubbish
 	}
-	var answer []byte
+	var got []byte
 	for chunk := make([]byte, 16<<10); ; {
 		n, err := c.Read(chunk)
-		answer = append(answer, chunk[:n]...)
+		got = append(got, chunk[:n]...)
+		if err != nil || len(got) > answerBytesMax {
+			return "", nil, rubbish
+		}
+		answer, wanted, why, whole := parse(string(got))
 		switch {
-		case err != nil || len(answer) > answerBytesMax:
-			return "", rubbish
-		case n == 0: // the node was asked to close the connection
-			return parse(string(answer))
+		case whole && wanted:
+			return answer, func() { c.Write([]byte(begin + "Parley-Seen: now\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")) }, why
+		case whole:
+			return answer, nil, why
+		case n == 0: // the end
+			return "", nil, rubbish
 		}
 	}
 }
 
 // parse takes only what a node answers to a hook: its own mark, a body of the length it says, and either
-// nothing or one JSON object.
-func parse(answer string) (string, miss) {
-	head, body, ok := strings.Cut(answer, "\r\n\r\n")
-	fields := head + "\r\n"
-	switch {
-	case !ok || !strings.HasPrefix(head, "HTTP/1.1 "):
-		return "", rubbish
-	case !strings.HasPrefix(head, "HTTP/1.1 200 "):
-		return "", refused
-	case !strings.Contains(fields, "\r\nParley-Hook: 1\r\n"):
-		return "", rubbish
-	case !strings.Contains(fields, "\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n"):
-		return "", rubbish
-	case body != "" && (body[0] != '{' || body[len(body)-1] != '}'):
-		return "", rubbish
+// nothing or one JSON object. whole: nothing of it is still to come. wanted: the node wants to hear that it was printed.
+func parse(got string) (answer string, wanted bool, why miss, whole bool) {
+	head, body, ok := strings.Cut(got, "\r\n\r\n")
+	if !ok {
+		return "", false, none, false
 	}
-	return body, none
+	fields := head + "\r\n"
+	_, length, _ := strings.Cut(fields, "\r\nContent-Length: ")
+	length, _, _ = strings.Cut(length, "\r\n")
+	n, err := strconv.Atoi(length)
+	switch {
+	case !strings.HasPrefix(head, "HTTP/1.1 "):
+		return "", false, rubbish, true
+	case !strings.HasPrefix(head, "HTTP/1.1 200 "):
+		return "", false, refused, true
+	case !strings.Contains(fields, "\r\nParley-Hook: 1\r\n"), err != nil, len(body) > n:
+		return "", false, rubbish, true
+	case len(body) < n:
+		return "", false, none, false
+	case body != "" && (body[0] != '{' || body[len(body)-1] != '}'):
+		return "", false, rubbish, true
+	}
+	return body, strings.Contains(fields, "\r\nParley-Seen: wanted\r\n"), none, true
 }

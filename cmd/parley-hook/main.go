@@ -50,27 +50,29 @@ func main() {
 	}
 	agent, home := os.Args[1], os.Args[2]
 	var once sync.Once
-	end := func(answer string, why miss) {
+	end := func(answer string, seen func(), why miss) {
 		once.Do(func() {
-			io.WriteString(os.Stdout, answer)
+			if _, err := io.WriteString(os.Stdout, answer); err == nil && seen != nil {
+				seen()
+			}
 			note(home, agent, why)
 			os.Exit(0)
 		})
 		select {} // the other end of the race has it
 	}
 	// Whatever stands still, the payload included, the agent goes on.
-	time.AfterFunc(budget, func() { end(silence(agent), slow) })
+	time.AfterFunc(budget, func() { end(silence(agent), nil, slow) })
 	payload, err := io.ReadAll(io.LimitReader(os.Stdin, payloadBytesMax+1))
 	if err != nil {
-		end(silence(agent), none)
+		end(silence(agent), nil, none)
 	}
 	if len(payload) > payloadBytesMax {
 		io.Copy(io.Discard, os.Stdin) // an agent may take a pipe that breaks for a fault
-		end(silence(agent), big)
+		end(silence(agent), nil, big)
 	}
-	answer, why := ask(home, agent, payload)
+	answer, seen, why := ask(home, agent, payload)
 	if why != none {
 		answer = silence(agent)
 	}
-	end(answer, why)
+	end(answer, seen, why)
 }

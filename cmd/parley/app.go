@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +27,7 @@ type app struct {
 	passphraseFile string
 	json           bool
 	jq             string // filter of the JSON; "" none
+	plain          bool   // for a screen reader
 }
 
 // run carries out one command line and returns the exit status.
@@ -124,6 +124,7 @@ func (a *app) root() *cobra.Command {
 		"Nothing is pushed or merged before you have approved exactly that."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+node.DefaultHome().Dir+")")
+	root.PersistentFlags().BoolVar(&a.plain, "plain", false, "for screen readers: lines and words alone, no drawing (PARLEY_PLAIN)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, err.Error()) })
 	cobra.EnableCommandSorting = false // the table has an order
 	parents := map[string]*cobra.Command{}
@@ -363,11 +364,3 @@ func exitCodes() *cobra.Command {
 
 // terminal reports whether a stream is one that a person looks at.
 func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// bold marks a word on a terminal that wants it (NO_COLOR, TERM=dumb).
-func (a *app) bold(s string) string {
-	if os.Getenv("NO_COLOR") != "" || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" || !terminal(a.out) {
-		return s
-	}
-	return "\x1b[1m" + s + "\x1b[0m"
-}

@@ -59,10 +59,10 @@ func (a *app) restoreCommand(c *cobra.Command) {
 
 func (a *app) restore(c *cobra.Command, o node.RestoreOptions) error {
 	home := a.openHome()
-	if home.Check() == nil {
-		return fmt.Errorf("restore: home %s: %w", home.Dir, api.ErrHomeExists)
+	err := home.Free()
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
 	}
-	var err error
 	if o.IdentityFile != "" {
 		o.Approval, err = a.newPassphrase(c.Context())
 	} else if o.Passphrase, err = a.passphrase(c.Context(), "Passphrase of the backup: "); err == nil {

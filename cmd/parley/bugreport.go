@@ -71,7 +71,9 @@ func (a *app) reportNode() error {
 		return err
 	}
 	fmt.Fprintln(a.out, "\nnumbers:")
-	writeMetrics(a.out, s, threads)
+	if err := api.WriteMetrics(a.out, s, threads); err != nil {
+		return err
+	}
 	lines, err := r.Log(0, 200)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"With --order it says in which order the sides can be merged with the fewest conflicts, and what each merge\n" +
 			"will do: sides that merge in pairs need not merge together.\n\n" +
 			"With --exit-code the status is 7 when there is a warning or worse, and 8 when there is none but git could\n" +
-			"not judge every pair.",
+			"not judge every pair. What --json prints is listed by parley help scripts.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Names = args
@@ -90,7 +90,7 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 	}
 	result, err := r.Check(ctx, rules, o.Options)
 	if errors.Is(err, repo.ErrNoRevision) {
-		return usage(c, err.Error())
+		return api.WithHint(usageError{err.Error()}, namesHint)
 	}
 	if errors.Is(err, repo.ErrEmpty) {
 		return api.WithHint(err, "commit something first")
@@ -152,8 +152,17 @@ func verdict(r *repo.Result) error {
 	return nil
 }
 
+// namesHint is what helps against a name that git does not know.
+const namesHint = "run git branch --all: it lists the branches; pull requests have to be fetched first"
+
 func openRepo(ctx context.Context, dir string) (*repo.Repo, error) {
 	r, err := repo.Open(ctx, dir)
+	if errors.Is(err, repo.ErrForeign) {
+		return nil, api.WithHint(err, "if you trust it, run git config --global --add safe.directory with that directory")
+	}
+	if _, missing := os.Stat(dir); missing != nil {
+		return nil, api.WithHint(fmt.Errorf("repository: %w", missing), "name a git repository with --repo")
+	}
 	if errors.Is(err, repo.ErrNoRepository) {
 		return nil, api.WithHint(fmt.Errorf("repository %s: %w", dir, api.ErrNotRepository), "name a git repository with --repo")
 	}
@@ -175,7 +184,7 @@ func (a *app) rules(ctx context.Context, r *repo.Repo, o checkOptions) (*detect.
 		return detect.NewRules(detect.DefaultPolicy())
 	}
 	if errors.Is(err, repo.ErrNoRevision) {
-		return nil, usageError{err.Error()}
+		return nil, api.WithHint(usageError{err.Error()}, namesHint)
 	}
 	if err != nil {
 		return nil, err

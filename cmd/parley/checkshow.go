@@ -20,6 +20,7 @@ func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	if n := len(r.Merged); n > 0 {
 		a.note("%s %s left out: the work is in %s already", many(n, "side"), verb(n, "was", "were"), r.Base.Label)
 	}
+	a.noteUnseen(r, o)
 	if len(r.Sides) == 0 {
 		fmt.Fprintln(a.out, "Nothing is ahead of it.")
 		return
@@ -36,6 +37,30 @@ func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	if o.Order {
 		a.printOrder(r)
 	}
+}
+
+// noteUnseen says what was not looked at, and how it can be.
+func (a *app) noteUnseen(r *repo.Result, o checkOptions) {
+	if len(r.Sides) == 0 && r.Remote > 0 {
+		a.note("%s of remotes %s not looked at (--remotes)", branches(r.Remote), verb(r.Remote, "is", "are"))
+	}
+	if o.PullRequests && r.Fetched == 0 {
+		a.note("no pull request was fetched; for GitHub run git fetch origin '+refs/pull/*/head:refs/remotes/origin/pull/*'")
+	}
+	for _, u := range r.Unread {
+		where := u.Ref
+		if u.Path != "" {
+			where = u.Path + " of " + u.Ref
+		}
+		a.note("%s: %s", oneLine(where), u.Why)
+	}
+}
+
+func branches(n int) string {
+	if n == 1 {
+		return "1 branch"
+	}
+	return strconv.Itoa(n) + " branches"
 }
 
 // printMatrix has a line for each side, and the base first.

@@ -130,7 +130,7 @@ type inviting struct {
 
 func (a *app) inviteCommand(c *cobra.Command) {
 	plain := c.Flags().Bool("no-qr", false, "print the code alone, without its picture")
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.invite(c, !*plain && terminal(a.out)) }
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.invite(c, !*plain && a.drawn()) }
 }
 
 // invite makes a code and follows it to its end. The picture is for a camera, so it is drawn on a terminal

@@ -51,9 +51,13 @@ func (a *app) service(program string) service.Service {
 	home := a.openHome()
 	kind := service.KindFor(runtime.GOOS)
 	before, _ := home.Surroundings() // none, or spoiled: nothing was made
+	id := ""
+	if me, err := user.Current(); err == nil {
+		id = me.Uid // on Windows a security identifier
+	}
 	return service.Service{
-		Made: before.Made,
-		Spec: service.Spec{Name: service.NameFor(home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
+		Made: before.Made, User: id,
+		Spec: service.Spec{Name: service.NameFor(kind, home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
 		Kind: kind, Dir: service.DirFor(kind, xdg.Home, xdg.ConfigHome, home.Dir), UID: os.Getuid(), Run: output,
 	}
 }

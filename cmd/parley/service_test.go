@@ -57,15 +57,9 @@ func aPerson(t *testing.T) person {
 		".config/git/config": "[user]\n\tname = Ada\n", ".local/share/keep": "k",
 		".claude/settings.json": "{\n  // mine\n  \"model\": \"x\"\n}\n", ".claude.json": "{\"n\":1}", ".codex/config.toml": "model = \"x\"\n", ".gemini/settings.json": "{}",
 		".config/opencode/opencode.json": "{\"$schema\":\"s\"}\n", ".cursor/hooks.json": "{\"version\":1}", "parley-hook": "#!/bin/sh\n",
-		"shop/read me.txt": "one\n", "bin/systemctl": manager, "bin/gh": "#!/bin/sh\necho gho_x\n",
+		"shop/read me.txt": "one\n", ".cache/keep": "k", "bin/systemctl": manager, "bin/gh": "#!/bin/sh\necho gho_x\n",
 	} {
-		file := filepath.Join(p.dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		p.put(name, content)
 	}
 	state := filepath.Join(dir, "state")
 	if err := os.Mkdir(state, 0o755); err != nil {
@@ -73,6 +67,7 @@ func aPerson(t *testing.T) person {
 	}
 	t.Cleanup(func() { endServices(state) })
 	p.env = append(os.Environ(), "HOME="+p.dir, "STATE="+state, "PATH="+filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"),
+		"XDG_CACHE_HOME="+filepath.Join(p.dir, ".cache"),
 		"XDG_CONFIG_HOME="+filepath.Join(p.dir, ".config"), "XDG_DATA_HOME="+filepath.Join(p.dir, ".local/share"))
 	for _, args := range [][]string{{"init", "-q", "shop"}, {"-C", "shop", "remote", "add", "origin", "https://github.com/acme/shop"}} {
 		git := exec.CommandContext(t.Context(), "git", args...)
@@ -82,6 +77,18 @@ func aPerson(t *testing.T) person {
 		}
 	}
 	return p
+}
+
+// put makes a file in the home directory.
+func (p person) put(name, content string) {
+	p.t.Helper()
+	file := filepath.Join(p.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // endServices ends what the stand-in started and a failed test left.
@@ -220,13 +227,35 @@ func TestAServiceFindsItsProgramsAndUninstallLeavesNothing(t *testing.T) {
 	if !exists(home.ConfigPath()) {
 		t.Error("the data went without being asked for")
 	}
-	kept := filepath.Join(p.dir, "shop", ".git", "parley", "kept")
-	if err := os.MkdirAll(kept, 0o755); err != nil {
-		t.Fatal(err)
+	for _, made := range []string{"shop/.git/parley/kept", ".cache/parley/code/ab"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, made), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
+	p.put("shop/.git/parley/homes", "\n"+strconv.Quote(home.Dir)+"\n\n\"/gone\"\n")
+	p.put(".local/share/parley-relay.key", "k")
 	p.run(0, "uninstall", "--data", "--confirm", "studio")
 	if after := p.all(); after != before {
 		t.Errorf("the home directory is another one; gone:\n%s\nnew:\n%s", without(before, after), without(after, before))
+	}
+}
+
+func TestUninstallLeavesWhatAnotherHomeUses(t *testing.T) {
+	p := aPerson(t)
+	home, _ := p.settle()
+	other := node.OpenHome(filepath.Join(p.dir, "other"))
+	c := node.Default()
+	c.Demo = true
+	if err := other.Init(node.Setup{Config: c}); err != nil {
+		t.Fatal(err)
+	}
+	p.put("shop/.git/parley/homes", strconv.Quote(home.Dir)+"\n"+strconv.Quote(other.Dir)+"\n")
+	p.put("shop/.git/parley/kept/1", "work")
+	if said := p.run(0, "uninstall", "--data", "--confirm", "studio"); !strings.Contains(said, "stays, since the home "+other.Dir+" uses it, too") {
+		t.Errorf("uninstall:\n%s", said)
+	}
+	if exists(home.Dir) || !exists(filepath.Join(p.dir, "shop/.git/parley/kept/1")) {
+		t.Error("the home is there, or what the other one keeps is not")
 	}
 }
 

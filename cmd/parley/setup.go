@@ -38,8 +38,8 @@ func (a *app) initCommand(c *cobra.Command) {
 
 func (a *app) init(ctx context.Context, f initFlags) error {
 	home := a.openHome()
-	if home.Check() == nil {
-		return fmt.Errorf("home %s: %w", home.Dir, api.ErrHomeExists)
+	if err := home.Free(); err != nil {
+		return err
 	}
 	if err := checkGit(ctx); err != nil {
 		return err

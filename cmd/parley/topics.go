@@ -1,36 +1,47 @@
 package main
 
 import (
-	"embed"
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/help"
 )
 
-//go:embed help/*.md
-var pages embed.FS
-
-// topicNames are the pages of help, in the order in which they are listed.
-var topicNames = []struct{ name, short string }{
-	{"start", "from nothing to a pair of computers"},
-	{"running", "let the system keep the node running, pause it, take it out"},
-	{"telling", "be told on the desktop"},
-	{"scripts", "JSON, filters, exit statuses, completions"},
-	{"trouble", "when something does not work"},
-}
-
-// topics are the pages, which parley help NAME prints.
+// topics are the pages of help, which parley help NAME prints.
 func topics() []*cobra.Command {
 	var out []*cobra.Command
-	for _, t := range topicNames {
-		text, err := pages.ReadFile("help/" + t.name + ".md")
-		if err != nil {
-			panic("parley: " + err.Error()) // it is built in
-		}
-		out = append(out, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimSuffix(string(text), "\n")})
+	for _, t := range append(help.Topics[:len(help.Topics):len(help.Topics)], help.Topic{Name: "api", Short: "how a program on this computer asks a running node", Text: apiText()}) {
+		out = append(out, &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Text})
 	}
 	return out
+}
+
+// apiText is the reference of what a node answers to, by the table of verbs.
+func apiText() string {
+	var b strings.Builder
+	b.WriteString("A running node answers HTTP on a socket of this computer: parley.sock in its home, for its user alone. Bodies and\n" +
+		"answers are JSON; a fault has the members code, text and hint. Names stay: later versions add some, and take none away.\n" +
+		"What a person must do wants the proof that the commands make from the passphrase. The same verbs are tools for\n" +
+		"agents over MCP, by parley mcp.\n")
+	for _, v := range api.Verbs {
+		if v.Method == "" {
+			continue
+		}
+		who := ""
+		if v.Who == api.Person {
+			who = " (a person's)"
+		}
+		fmt.Fprintf(&b, "\n%-6s %s%s\n       %s\n", v.Method, v.Path, who, cmp.Or(v.Summary, v.Name))
+		if fields := api.Fields(v.Name); len(fields) > 0 {
+			fmt.Fprintf(&b, "      %s\n", strings.ReplaceAll(folded(fields), "\n", "\n      "))
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // writeMan writes a man page for each command.

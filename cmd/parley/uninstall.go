@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-mesh/parley/detect/repo"
 	"github.com/parley-mesh/parley/node"
 	"github.com/parley-mesh/parley/node/api"
 )
@@ -20,12 +20,14 @@ func (a *app) uninstallCommand() *cobra.Command {
 	var confirm string
 	c := &cobra.Command{
 		Use: "uninstall", Short: "take parley out of this computer again", Args: arguments(),
-		Long: "Ends and removes the service and takes parley's hooks out of your agents' settings. Nothing else was ever put\n" +
-			"anywhere but into the home, and into the folder parley in .git of each checkout, where files that were taken\n" +
-			"out of it are kept. With --data both are deleted, once you have typed the name of this computer: its key, its\n" +
-			"copy of every conversation, and what was kept. What you put into the home yourself stays. Other computers of\n" +
-			"yours keep theirs; tell them with parley revoke NAME --reason retired, and make a parley backup first if this\n" +
-			"is the last one.\n" +
+		Long: "Ends and removes the service and takes parley out of your agents' settings. What else parley made is the home; in\n" +
+			"the .git of each checkout a folder parley, where files that were taken out of it are kept, and a line of\n" +
+			"info/exclude; in your cache folder what parley check has read; and a relay's key, if you ran one. With --data all\n" +
+			"of it is deleted, once you have typed the name of this computer: its key, its copy of every conversation, and\n" +
+			"what was kept. What you put into the home yourself stays, and so does what another home on this computer uses.\n" +
+			"Settings in a project are taken back by parley agents remove --project DIR. Passkeys stay where your browser\n" +
+			"keeps them. Other computers of yours keep their data; tell them with\n" +
+			"parley revoke NAME --reason retired, and make a parley backup first if this is the last one.\n" +
 			"The program itself goes the way it came.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c, data, dry, confirm) },
 	}
@@ -38,7 +40,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 // uninstall goes on past what fails, so that one fault leaves as little as possible behind.
 func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error {
 	home := a.openHome()
-	var doomed []string
+	var doomed []doom
 	if data {
 		var err error
 		if doomed, err = a.confirmData(c.Context(), home, dry, confirm); err != nil {
@@ -54,8 +56,8 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 		err := fmt.Errorf("uninstall: %w (process %d), so nothing was deleted", api.ErrHomeInUse, pid)
 		return errors.Join(append(errs, api.WithHint(err, fmt.Sprintf("stop process %d, then run parley uninstall --data again", pid)))...)
 	}
-	for _, path := range doomed {
-		errs = append(errs, a.erase(home, path))
+	for _, d := range doomed {
+		errs = append(errs, a.erase(d))
 	}
 	if !data && exists(home.Dir) {
 		a.note("the home %s stays; parley uninstall --data deletes it", home.Dir)
@@ -63,32 +65,79 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 	return errors.Join(errs...)
 }
 
-// erase deletes a folder of parley's. A home in which other things lie stays, with them.
-func (a *app) erase(home node.Home, path string) error {
-	own, others := []string{path}, []string(nil)
-	if path == home.Dir {
-		var err error
-		if own, others, err = home.Contents(); err != nil {
-			return err
-		}
-	}
-	var errs []error
-	for _, at := range own {
-		errs = append(errs, os.RemoveAll(at))
-	}
-	if path == home.Dir && len(others) == 0 {
-		errs = append(errs, os.Remove(path))
-	}
-	err := errors.Join(errs...)
+// doom is something that is deleted; erase gives back what of it stays.
+type doom struct {
+	path  string
+	erase func() (others []string, err error)
+}
+
+// erase deletes one thing of parley's.
+func (a *app) erase(d doom) error {
+	others, err := d.erase()
 	switch {
 	case err != nil:
 	case len(others) > 0:
-		fmt.Fprintln(a.out, "Deleted what parley put into "+oneLine(path)+".")
-		a.stays(path, others)
+		fmt.Fprintln(a.out, "Deleted what parley put into "+oneLine(d.path)+".")
+		a.stays(d.path, others)
 	default:
-		fmt.Fprintln(a.out, "Deleted "+oneLine(path)+".")
+		fmt.Fprintln(a.out, "Deleted "+oneLine(d.path)+".")
 	}
 	return err
+}
+
+// doomedHome is a home; one in which other things lie stays, with them.
+func doomedHome(home node.Home) doom {
+	return doom{home.Dir, func() ([]string, error) {
+		own, others, err := home.Contents()
+		if err != nil {
+			return nil, err
+		}
+		var errs []error
+		for _, at := range own {
+			errs = append(errs, os.RemoveAll(at))
+		}
+		if len(others) == 0 {
+			errs = append(errs, os.Remove(home.Dir))
+		}
+		return others, errors.Join(errs...)
+	}}
+}
+
+// beside is what parley made outside of the home, but for the service and the agents' settings.
+func (a *app) beside(ctx context.Context, home node.Home, config node.Config) []doom {
+	var out []doom
+	for _, r := range config.Repositories {
+		common, err := output(ctx, "git", "-C", r.Checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
+		dir := filepath.Join(common, "parley")
+		if info, missing := os.Lstat(dir); err != nil || missing != nil || !info.IsDir() {
+			continue
+		}
+		if others, err := home.OthersAt(common); err != nil || len(others) > 0 {
+			a.shared(dir, others, err)
+			continue
+		}
+		out = append(out, doom{dir, func() ([]string, error) { return nil, node.LeaveRepository(common) }})
+	}
+	if root, err := repo.CacheRoot(); err == nil && exists(root) {
+		out = append(out, doom{root, func() ([]string, error) {
+			err := os.RemoveAll(root)
+			_ = os.Remove(filepath.Dir(root)) // it stays if something else has come into it
+			return nil, err
+		}})
+	}
+	if key := node.RelayKeyPath(); home == node.DefaultHome() && exists(key) {
+		out = append(out, doom{key, func() ([]string, error) { return nil, os.Remove(key) }})
+	}
+	return out
+}
+
+// shared says why what is kept in a repository is not deleted.
+func (a *app) shared(dir string, others []node.Home, err error) {
+	if err != nil {
+		a.note("%s stays: %s", dir, err.Error())
+		return
+	}
+	a.note("%s stays, since the home %s uses it, too", dir, others[0].Dir)
 }
 
 // stays says why a home is not deleted as a whole.
@@ -126,19 +175,19 @@ func (a *app) removeHooks(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *app) planUninstall(ctx context.Context, doomed []string) {
+func (a *app) planUninstall(ctx context.Context, doomed []doom) {
 	s := a.service("")
 	if state, err := s.State(ctx); err == nil && state.Installed {
 		fmt.Fprintln(a.out, "would end and remove the service "+s.Name+", "+s.File())
 	}
 	fmt.Fprintln(a.out, "would take parley's hooks out of the settings of your agents")
-	for _, dir := range doomed {
-		fmt.Fprintln(a.out, "would delete "+oneLine(dir))
+	for _, d := range doomed {
+		fmt.Fprintln(a.out, "would delete "+oneLine(d.path))
 	}
 }
 
 // confirmData asks for the computer's name, and says what is deleted then.
-func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm string) ([]string, error) {
+func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm string) ([]doom, error) {
 	config, err := home.Config()
 	if err != nil {
 		return nil, err
@@ -150,12 +199,7 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 	if len(others) > 0 {
 		a.stays(home.Dir, others)
 	}
-	doomed := []string{home.Dir}
-	for _, r := range config.Repositories {
-		if dir := keptIn(ctx, r.Checkout); dir != "" {
-			doomed = append(doomed, dir)
-		}
-	}
+	doomed := append([]doom{doomedHome(home)}, a.beside(ctx, home, config)...)
 	if dry {
 		return doomed, nil
 	}
@@ -163,8 +207,8 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 		if !terminal(a.in) {
 			return nil, api.WithHint(fmt.Errorf("uninstall --data: %w", api.ErrNoTerminal), "run it in a terminal, or with --confirm NAME")
 		}
-		for _, dir := range doomed {
-			fmt.Fprintln(a.err, "  "+oneLine(dir))
+		for _, d := range doomed {
+			fmt.Fprintln(a.err, "  "+oneLine(d.path))
 		}
 		fmt.Fprintf(a.err, "All of this is deleted for good. Type the name of this computer, %s: ", oneLine(config.Name))
 		if confirm, err = a.line(ctx); err != nil {
@@ -175,17 +219,4 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 		return nil, api.WithHint(usageError{"uninstall: that is not the name of this computer, so nothing was done"}, "run parley uninstall --data again")
 	}
 	return doomed, nil
-}
-
-// keptIn is the folder in a repository in which parley keeps what it took out of the checkout; "" for none.
-func keptIn(ctx context.Context, checkout string) string {
-	common, err := output(ctx, "git", "-C", checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
-		return ""
-	}
-	dir := filepath.Join(common, "parley")
-	if info, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return ""
-	}
-	return dir
 }

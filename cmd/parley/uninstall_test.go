@@ -24,7 +24,7 @@ func TestUninstallDeletesNothingElseThatLiesInAHome(t *testing.T) {
 		}
 	}
 	said, notes := printed(t, func(a *app) {
-		if err := a.erase(home, home.Dir); err != nil {
+		if err := a.erase(doomedHome(home)); err != nil {
 			t.Error(err)
 		}
 	})

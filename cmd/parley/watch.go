@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +25,9 @@ type watched struct {
 const eventsKept = 200
 
 func (a *app) watchCommand(c *cobra.Command) {
-	plain := c.Flags().Bool("plain", false, "print one line for each event, on a terminal too")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.asking(func(client *api.Client) error {
-			if a.json || *plain || !terminal(a.out) || os.Getenv("TERM") == "dumb" {
+			if a.json || !a.drawn() {
 				return a.watchLines(c.Context(), client)
 			}
 			return a.watchScreen(c.Context(), client)

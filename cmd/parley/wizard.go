@@ -416,7 +416,7 @@ func (w *wizard) invite(ctx context.Context) error {
 	if err != nil || !yes {
 		return err
 	}
-	return w.a.invite(w.c, terminal(w.a.out))
+	return w.a.invite(w.c, w.a.drawn())
 }
 
 // last is the doctor's look, of which only the faults are told.

@@ -62,9 +62,11 @@ var layers = []layer{
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
 	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
-	{packages: "node/internal/hooks"},
+	{packages: "node/internal/hooks", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
+
+	{packages: "node/help", module: deciders},
 
 	// The shell performs.
 	{
@@ -101,7 +103,7 @@ var layers = []layer{
 
 	// Programs are thin.
 	{
-		packages: "cmd/parley", module: []string{"node", "node/api/...", "node/service", "detect/...", "simnet/..."},
+		packages: "cmd/parley", tests: []string{"golang.org/x/sys"}, module: []string{"node", "node/api/...", "node/help", "node/service", "detect/...", "simnet/..."},
 		library: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/adrg/xdg", "github.com/cli/go-gh/v2/pkg/jq", "golang.org/x/term", "github.com/piglig/go-qr"},
 	},
 	{packages: "cmd/parley-hook"},

@@ -18,7 +18,7 @@ func EditOf(holder ledger.ID, f *detect.File, delta *detect.Delta, prints []uint
 		BaseMode: uint64(f.BaseMode), Mode: uint64(f.Mode), Binary: f.Binary, Made: uint64(f.Made), Quality: uint64(f.Quality),
 	}
 	if f.Op == detect.Rename {
-		e.From = ledger.Path(f.From)
+		e.From, e.Emptied = ledger.Path(f.From), uint64(f.Emptied)
 	}
 	for _, h := range f.Hunks {
 		e.Hunks = append(e.Hunks, ledger.Hunk{OldStart: h.OldStart, OldLen: h.OldLen, NewLen: h.NewLen, Hash: h.Hash})
@@ -229,6 +229,7 @@ func fileOf(d *detect.Digest, e *ledger.Edit, since uint64) {
 	f := detect.File{
 		Path: path, From: string(e.From), Op: detect.Op(e.Op), BaseBlob: e.BaseBlob.String(), Blob: e.Blob.String(),
 		BaseMode: uint32(e.BaseMode), Mode: uint32(e.Mode), Binary: e.Binary, Made: detect.Made(e.Made), Quality: detect.Quality(e.Quality), Since: since,
+		Emptied: int(e.Emptied),
 	}
 	for _, h := range e.Hunks {
 		f.Hunks = append(f.Hunks, detect.Hunk{OldStart: h.OldStart, OldLen: h.OldLen, NewLen: h.NewLen, Hash: h.Hash})

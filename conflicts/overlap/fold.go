@@ -29,6 +29,8 @@ type Person struct {
 	Email string     // user:<email> of policies, lower case; "" when nobody confirmed one
 	// Account is the developer's GitHub user id, by which pushed branches are theirs; 0: not known.
 	Account uint64
+	// Own says that this computer is of the same developer.
+	Own bool
 }
 
 // Fold is the state of live work. Its answers depend on the set of records added, the people, the rules and the time
@@ -38,6 +40,7 @@ type Fold struct {
 	repos    map[Place]*Repo
 	people   map[ledger.Device]Person
 	accounts map[uint64]Person // whose an account is, where it is one developer's
+	fleets   map[ledger.TID]Person
 	now      uint64
 
 	chains map[chainKey]*chain
@@ -157,10 +160,11 @@ func defaultRules() *detect.Rules {
 
 // SetPeople says whose computers there are. A computer that is not named is a developer of its own.
 func (f *Fold) SetPeople(people map[ledger.Device]Person) {
-	f.people, f.accounts = people, map[uint64]Person{}
+	f.people, f.accounts, f.fleets = people, map[uint64]Person{}, map[ledger.TID]Person{}
 	two := map[uint64]bool{}
 	for _, device := range slices.SortedFunc(maps.Keys(people), func(a, b ledger.Device) int { return slices.Compare(a[:], b[:]) }) {
 		p := people[device]
+		f.fleets[p.Fleet] = p
 		if other, ok := f.accounts[p.Account]; ok && other.Fleet != p.Fleet {
 			two[p.Account] = true
 		} else if !ok && p.Account != 0 && p.Fleet != (ledger.TID{}) {

@@ -59,6 +59,7 @@ type side struct {
 	expired   uint64 // when it expires or expired; 0 for what does not
 	published *ledger.Branch
 	hidden    int    // files and claims whose names are not shown here
+	author    Person // of what was published
 	arrived   uint64 // time of the first edit or claim by its author's clock
 	label     string
 	classes   map[string]byte // how a path, symbol or contract changes
@@ -204,8 +205,8 @@ func (f *Fold) evaluateBranch(s *side, t *thing, o owner) {
 	if says.Gone {
 		s.fixed = Ended
 	}
-	author := f.accounts[says.Author]
-	if s.who = author.Fleet; s.who == (ledger.TID{}) {
+	s.author = f.authorOf(says, o)
+	if s.who = s.author.Fleet; s.who == (ledger.TID{}) {
 		s.who = ledger.TID(s.id) // nobody that is known
 	}
 	f.begin(s, &ledger.Session{Base: says.Base, Head: says.Head, Grammars: says.Grammars})
@@ -214,6 +215,18 @@ func (f *Fold) evaluateBranch(s *side, t *thing, o owner) {
 		s.digest.Side.Branch = says.Name
 	}
 	f.fill(s, holds(t, o, nil, owner{}, nil))
+}
+
+// authorOf is the developer whose work was published; nobody where that is not known. Whoever publishes speaks for
+// themselves; what they say of another developer counts on their own computers alone, so that nobody is made an owner of
+// paths by somebody else.
+func (f *Fold) authorOf(says *ledger.Branch, o owner) Person {
+	if says.Of == (ledger.TID{}) || says.Of != o.who && !f.people[o.device].Own {
+		return f.accounts[says.Author]
+	}
+	author := f.fleets[says.Of]
+	author.Fleet = says.Of
+	return author
 }
 
 // begin makes the digest of a side, with what its session says.
@@ -227,8 +240,7 @@ func (f *Fold) begin(s *side, says *ledger.Session) {
 		},
 	}
 	if s.published != nil { // whose it is does not say who published it here
-		author := f.accounts[s.published.Author]
-		s.digest.Side.User, s.digest.Side.Name = author.Email, author.Name
+		s.digest.Side.User, s.digest.Side.Name = s.author.Email, s.author.Name
 	}
 	if says.Checkout != [16]byte{} {
 		s.digest.Side.Checkout = s.device.Short() + hex.EncodeToString(says.Checkout[:])

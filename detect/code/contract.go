@@ -27,11 +27,16 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 				c := contract
 				c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
 				whole, names := routePath(joinPath(at.prefix, path))
-				c.ID = routeID(method, whole)
 				if extra := len(names) - strings.Count(path, "{}"); extra > 0 && extra <= len(names) {
 					c.Params = append(slices.Clone(names[:extra]), c.Params...)
 				}
-				r.keep(all, c)
+				for m, handler := range r.methods(method, c.Handler) {
+					c.ID = routeID(m, whole)
+					if c.Handler = handler; r.symbols[handler] != nil {
+						c.Hash = r.symbols[handler].BodyHash
+					}
+					r.keep(all, c)
+				}
 			}
 		}
 	}
@@ -161,10 +166,13 @@ func byPlace(a, b mounted) int {
 	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
 }
 
-// handedOn reports whether a router is a function of Go, which gives the router that it makes or is given to
+// handedOn reports whether a router is a function of Go or Rust, which gives the router that it makes or is given to
 // somebody who was not seen.
 func (r *resolver) handedOn(router string) bool {
 	s := r.symbols["sym:go:"+router]
+	if s == nil {
+		s = r.symbols["sym:rs:"+router]
+	}
 	return s != nil && (s.Kind == detect.Function || s.Kind == detect.Method)
 }
 

@@ -52,8 +52,14 @@ func (s *scan) decoratorRoute(c, call int) {
 		return
 	}
 	name := s.text(s.child(f, "attribute"))
-	path, known := s.str(s.argument(args, map[string]string{"route": "rule"}[name], 0))
+	path, known := s.str(s.pathOf(args, 0))
 	method, verb := verbs[name]
+	switch name {
+	case "trace":
+		method, verb = "TRACE", true
+	case "websocket", "websocket_route":
+		method, verb = "GET", true // with which a websocket begins
+	}
 	if !known && path == "{}" || !verb && name != "route" && name != "api_route" {
 		return
 	}
@@ -90,42 +96,29 @@ func (s *scan) methodList(list int, standard string) (methods []string) {
 	return methods
 }
 
+// pathOf is the argument that is a route's path: by one of the names that frameworks give it, or by its place.
+func (s *scan) pathOf(args, place int) int {
+	for _, name := range []string{"path", "rule", "uri"} {
+		if v := s.keyword(args, name); v >= 0 {
+			return v
+		}
+	}
+	return s.argument(args, "", place)
+}
+
 // pythonRoute makes a contract with the prefix of its router, as far as this file says it.
 func (s *scan) pythonRoute(method, path string, router, at int) detect.Contract {
-	name, prefix := s.pythonRouter(router)
+	var name, prefix string
+	part := false
+	if router >= 0 {
+		name, prefix = s.pythonRouter(router)
+		part = s.routerPart(router)
+	} else {
+		name, prefix, part = s.hung(at)
+	}
 	contract := route(method, joinPath(prefix, path))
-	contract.Tail = s.routerPart(name)
-	contract.Router, contract.Path, contract.Line = name, s.unit.Path, s.line(s.nodes[at].start)
+	contract.Tail, contract.Router, contract.Path, contract.Line = part, name, s.unit.Path, s.line(s.nodes[at].start)
 	return contract
-}
-
-// pythonRouter is the name of a router and the prefix that it was made with.
-func (s *scan) pythonRouter(i int) (name, prefix string) {
-	name = s.text(i)
-	if value, ok := s.values[name]; ok && s.is(value, "call") {
-		if text, known := s.str(s.keyword(s.child(value, "arguments"), "prefix")); known {
-			prefix = text
-		}
-	}
-	if s.is(i, "identifier") && s.bound[name].module != "" {
-		name = target(s.bound[name].module, s.bound[name].name)
-	} else if object := s.child(i, "object"); s.is(i, "attribute") && s.is(object, "identifier") {
-		if b, ok := s.bound[s.text(object)]; ok { // refunds.router
-			to := s.text(s.child(i, "attribute"))
-			if b.name != "*" {
-				to = b.name + "." + to
-			}
-			name = target(b.module, to)
-		}
-	}
-	return name, prefix
-}
-
-// routerPart reports whether a router is made to be served by another.
-func (s *scan) routerPart(name string) bool {
-	value, ok := s.values[name]
-	maker := s.text(s.child(value, "function"))
-	return ok && s.is(value, "call") && (strings.HasSuffix(maker, "APIRouter") || strings.HasSuffix(maker, "Blueprint"))
 }
 
 // pythonSchemas reads what FastAPI takes and gives from the handler's own signature.
@@ -166,81 +159,111 @@ func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
 // routeCall reads routes and mounts that are calls of their own.
 func (s *scan) routeCall(c int) {
 	f, args := s.child(c, "function"), s.child(c, "arguments")
-	name := s.text(f)
-	if s.is(f, "attribute") {
-		name = s.text(s.child(f, "attribute"))
-	}
 	object := s.child(f, "object")
-	switch name {
-	case "Route", "WebSocketRoute":
-		s.callRoute(c, args, s.argument(args, "path", 0), s.argument(args, "endpoint", 1), -1)
-	case "add_api_route", "add_url_rule":
+	switch name := s.maker(c); name {
+	case "Route", "WebSocketRoute", "APIRoute", "APIWebSocketRoute":
+		s.callRoute(c, args, s.pathOf(args, 0), s.argument(args, "endpoint", 1), -1)
+	case "add_api_route", "add_url_rule", "add_websocket_route", "add_api_websocket_route":
 		handler := s.argument(args, "endpoint", 1)
 		if v := s.keyword(args, "view_func"); v >= 0 {
 			handler = v
 		} else if name == "add_url_rule" {
 			handler = s.argument(args, "view_func", 2)
 		}
-		s.callRoute(c, args, s.argument(args, "path", 0), handler, object)
+		s.callRoute(c, args, s.pathOf(args, 0), handler, object)
 	case "add_route":
-		path, handler := s.argument(args, "path", 0), s.argument(args, "endpoint", 1)
+		path, handler := s.pathOf(args, 0), s.argument(args, "endpoint", 1)
 		if !s.is(path, "string") { // Sanic puts the handler first
-			path, handler = s.argument(args, "uri", 1), s.argument(args, "handler", 0)
+			path, handler = s.pathOf(args, 1), s.argument(args, "handler", 0)
 		}
 		s.callRoute(c, args, path, handler, object)
-	case "include_router", "register_blueprint", "blueprint", "mount":
+	case "include_router", "register_blueprint", "blueprint", "mount", "Mount":
 		s.pythonMount(c, args, name, object)
 	case "Blueprint":
 		s.ownPrefix(c, args)
+	case "Starlette", "Router", "FastAPI":
+		s.pythonMount(c, args, name, c)
 	}
 }
 
-// callRoute adds a route whose handler is an argument. Routes in lists of mounts have their prefixes.
+// callRoute adds a route whose handler is an argument.
 func (s *scan) callRoute(c, args, path, handler, router int) {
 	text, known := s.str(path)
 	if !known && text == "{}" {
 		return
 	}
-	for up := s.parent(c); up >= 0; up = s.parent(up) {
-		if s.is(up, "call") && strings.HasSuffix(s.text(s.child(up, "function")), "Mount") {
-			if prefix, ok := s.str(s.argument(s.child(up, "arguments"), "path", 0)); ok {
-				text = joinPath(prefix, text)
-			}
-		}
+	standard := "GET"
+	served := s.viewClass(handler)
+	switch {
+	case served != "":
+		standard = byHandler + "*"
+	case s.is(handler, "identifier"):
+		served, standard = s.nameOf(s.text(handler), ""), byHandler+standard
+	case s.is(handler, "attribute") && s.is(s.child(handler, "object"), "identifier"):
+		served, standard = s.nameOf(s.text(s.child(handler, "object")), s.text(s.child(handler, "attribute"))), byHandler+standard
 	}
-	for _, m := range s.methodList(s.keyword(args, "methods"), "GET") {
+	methods := s.keyword(args, "methods")
+	if methods < 0 {
+		methods = s.classMethods(served)
+	}
+	for _, m := range s.methodList(methods, standard) {
 		contract := s.pythonRoute(m, text, router, c)
-		switch {
-		case s.is(handler, "identifier"):
-			contract.Handler = s.nameOf(s.text(handler), "")
-		case s.is(handler, "attribute") && s.is(s.child(handler, "object"), "identifier"):
-			contract.Handler = s.nameOf(s.text(s.child(handler, "object")), s.text(s.child(handler, "attribute")))
-		}
+		contract.Handler = served
 		s.unit.Contracts = append(s.unit.Contracts, contract)
 	}
 }
 
-// pythonMount reads app.include_router(router, prefix="/v1") and its like.
+// pythonMount reads app.include_router(router, prefix="/v1") and its like. Where the prefix is not known, what hangs there
+// keeps the end of its path.
 func (s *scan) pythonMount(c, args int, name string, object int) {
 	router, prefix := s.argument(args, "router", 0), s.keyword(args, "prefix")
 	switch name {
-	case "mount":
+	case "mount", "Mount":
 		router, prefix = s.argument(args, "app", 1), s.argument(args, "path", 0)
-	case "register_blueprint", "blueprint":
+		if v := s.keyword(args, "routes"); v >= 0 {
+			router = v
+		}
+	case "register_blueprint":
+		router, prefix = s.argument(args, "blueprint", 0), s.keyword(args, "url_prefix")
+	case "blueprint":
 		prefix = s.keyword(args, "url_prefix")
+	case "Starlette", "Router", "FastAPI":
+		router, prefix = s.keyword(args, "routes"), -1
+		if router < 0 && name == "Router" {
+			router = s.argument(args, "routes", 0)
+		}
 	}
+	prefixes := s.looped(prefix)
+	for i, router := range s.looped(router) {
+		if s.is(router, "identifier", "attribute", "call") && !pythonMade(s.maker(router)) {
+			s.mountAt(c, router, prefixes[min(i, len(prefixes)-1)], object)
+		}
+	}
+}
+
+func pythonMade(maker string) bool { _, known := pythonMakers[maker]; return known }
+
+// mountAt notes that a router hangs on another, which is the one that gets the list where the call stands in one.
+func (s *scan) mountAt(c, router, prefix, object int) {
 	text, known := s.str(prefix)
+	if prefix >= 0 && strings.HasPrefix(text, "{}") {
+		return
+	}
 	if !known {
 		text = ""
 	}
-	if !s.is(router, "identifier", "attribute") {
-		return
-	}
 	from, _ := s.pythonRouter(router)
-	into, outer := s.pythonRouter(object)
-	s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
-		Prefix: joinPath(outer, text), Router: from, Into: into, Line: s.line(s.nodes[c].start),
-	})
+	var into, outer string
+	if object >= 0 && object != c {
+		into, outer = s.pythonRouter(object)
+	} else {
+		into, outer, _ = s.hung(c)
+	}
+	if into != "" {
+		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
+			Prefix: joinPath(outer, text), Router: from, Into: into, Line: s.line(s.nodes[c].start),
+		})
+	}
 }
 
 // ownPrefix notes the prefix that a blueprint is made with, which registering it can replace.
@@ -278,7 +301,7 @@ func (s *scan) pythonRequest(c int) {
 	if !ok {
 		return
 	}
-	text, known := s.str(url)
+	text, known := s.url(url)
 	if !known {
 		return
 	}
@@ -301,23 +324,32 @@ func (s *scan) pythonBase(object int) (base string, sure, ok bool) {
 	if !s.is(object, "call") {
 		made = s.madeAs(object, name)
 	}
-	if s.is(made, "call") {
-		maker := s.text(s.child(made, "function"))
-		args := s.child(made, "arguments")
-		switch maker[strings.LastIndexByte(maker, '.')+1:] {
-		case "Client", "AsyncClient", "ClientSession", "Session", "TestClient":
-			v := s.keyword(args, "base_url")
-			if v < 0 && strings.HasSuffix(maker, "ClientSession") {
-				v = s.argument(args, "base_url", 0)
-			}
-			if v < 0 {
-				return "", true, true
-			}
-			text, _ := s.str(v)
-			return text, true, true
-		}
+	if base, sure, ok := s.pythonClientMade(made); ok {
+		return base, sure, true
 	}
-	return "{}", false, pythonClient.MatchString(name)
+	return s.outsideClient(object, pythonClient.MatchString(name))
+}
+
+// pythonClientMade is the base URL of the client that a call makes.
+func (s *scan) pythonClientMade(made int) (base string, sure, ok bool) {
+	if !s.is(made, "call") {
+		return "", false, false
+	}
+	maker := s.text(s.child(made, "function"))
+	args := s.child(made, "arguments")
+	switch maker[strings.LastIndexByte(maker, '.')+1:] {
+	case "Client", "AsyncClient", "ClientSession", "Session", "TestClient":
+		v := s.keyword(args, "base_url")
+		if v < 0 && strings.HasSuffix(maker, "ClientSession") {
+			v = s.argument(args, "base_url", 0)
+		}
+		if v < 0 {
+			return "", true, true
+		}
+		text, _ := s.url(v)
+		return text, true, true
+	}
+	return "", false, false
 }
 
 // madeAs is the call that a name is set to: by the last assignment before, or by with … as.

@@ -31,6 +31,12 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		}
 		text = s.text(i)
 		return text[1 : len(text)-min(1, len(text)-1)], true
+	case "string_literal", "raw_string_literal": // of Java and Rust
+		return quotedText(s.text(i)), true
+	case "field_access": // Paths.USERS
+		if value, ok := s.values[s.text(i)]; ok {
+			return s.strIn(value, left-1)
+		}
 	case "template_string":
 		return s.template(i, left)
 	case "binary_expression", "binary_operator", "concatenated_string":
@@ -47,10 +53,14 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		if value, ok := s.values[s.text(i)]; ok && !s.hidden(s.text(i), i) {
 			return s.strIn(value, left-1)
 		}
+		return s.marked(i)
+	case "attribute":
+		return s.marked(i)
 	case "member_expression":
 		if value := s.property(i, left); value >= 0 {
 			return s.strIn(value, left-1)
 		}
+		return s.marked(i)
 	case "new_expression":
 		if args := s.child(i, "arguments"); s.text(s.child(i, "constructor")) == "URL" {
 			rest, ok := s.strIn(s.item(args, 0), left-1)
@@ -66,6 +76,20 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		}
 	}
 	return "{}", false
+}
+
+// marked is the mark of what another file says, if that is wanted.
+func (s *scan) marked(i int) (text string, known bool) {
+	if to := s.imported(i); s.marks && to != "" {
+		return mark(markConstant, to), true
+	}
+	return "{}", false
+}
+
+// quotedText is what stands between the quotes of a string, escapes as they are written.
+func quotedText(text string) string {
+	text = strings.Trim(strings.TrimLeft(text, "brc"), "#")
+	return strings.Trim(text, `"`)
 }
 
 // pythonFormat is the content of a string, with what stands in braces of a format worked out.

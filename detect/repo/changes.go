@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,10 +132,63 @@ func (r *Repo) Changes(ctx context.Context, base, head string) ([]detect.File, e
 		return nil, fmt.Errorf("changes from %s to %s: %s", base, head, a.says())
 	}
 	files, err := parsePatch(a.out)
+	if err == nil {
+		err = r.emptied(ctx, head, files)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
 	}
 	return files, nil
+}
+
+// emptied says of renames which folders are gone in head.
+func (r *Repo) emptied(ctx context.Context, head string, files []detect.File) error {
+	var dirs []string
+	for _, f := range files {
+		if f.Op == detect.Rename {
+			dirs = append(dirs, folders(f.From)...)
+		}
+	}
+	slices.Sort(dirs)
+	if dirs = slices.Compact(dirs); len(dirs) == 0 {
+		return nil
+	}
+	// git has no way to ask about names with line ends; such a folder counts as still there.
+	asked := slices.DeleteFunc(dirs, func(d string) bool { return strings.ContainsRune(d, '\n') })
+	out, err := r.out(ctx, strings.NewReader(head+":"+strings.Join(asked, "\n"+head+":")+"\n"), "cat-file", "--batch-check")
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	answers := strings.Split(out, "\n")
+	for i, d := range asked {
+		gone[d] = i < len(answers) && strings.HasSuffix(answers[i], " missing")
+	}
+	countEmptied(files, gone)
+	return nil
+}
+
+// folders are those that a path stands in, from the innermost outward.
+func folders(p string) (all []string) {
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		all = append(all, d)
+	}
+	return all
+}
+
+func countEmptied(files []detect.File, gone map[string]bool) {
+	for i := range files {
+		f := &files[i]
+		if f.Op != detect.Rename {
+			continue
+		}
+		for _, d := range folders(f.From) {
+			if !gone[d] {
+				break
+			}
+			f.Emptied++
+		}
+	}
 }
 
 // parsePatch reads the raw records and the patch behind them.

@@ -23,8 +23,11 @@ type Options struct {
 type Result struct {
 	Base    Tip           `json:"base"`
 	Sides   []Tip         `json:"sides"`
-	Left    int           `json:"left_out"` // sides that were too many
-	Merged  []Tip         `json:"merged"`   // sides whose work the base has already, by whatever way
+	Left    int           `json:"left_out"`        // sides that were too many
+	Remote  int           `json:"remote_branches"` // branches of remotes that were not asked for
+	Fetched int           `json:"pull_requests"`   // whose refs are here, if they were asked for
+	Merged  []Tip         `json:"merged"`          // sides whose work the base has already, by whatever way
+	Unread  []Unread      `json:"not_read"`        // what was there and could not be looked at
 	Pairs   []Pair        `json:"pairs"`
 	Order   []Step        `json:"order,omitempty"`
 	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
@@ -38,6 +41,13 @@ type Tip struct {
 	Label  string `json:"label"`
 	Commit string `json:"commit"`
 	Files  int    `json:"files"` // how many it changed
+}
+
+// Unread is a worktree, or a changed file, of which less is known than of others.
+type Unread struct {
+	Ref  string `json:"ref"`            // the side, or the worktree's directory
+	Path string `json:"path,omitempty"` // the file
+	Why  string `json:"why"`
 }
 
 // Pair is two sides, or a side and the base.
@@ -72,12 +82,12 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	tips, left, err := r.tips(ctx, o.Which, name)
+	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Sides: []Tip{}, Merged: []Tip{}, Unread: []Unread{}, Pairs: []Pair{}}
+	tips, err := r.tips(ctx, o.Which, result)
 	if err != nil {
 		return nil, err
 	}
 	heads := []string{trunk}
-	tips = slices.DeleteFunc(tips, func(t tip) bool { return t.head == "" })
 	for _, t := range tips {
 		heads = append(heads, t.head)
 	}
@@ -94,7 +104,7 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	slices.SortStableFunc(digests, func(a, b *detect.Digest) int {
 		return detect.CompareRefs(a.Side.Ref, b.Side.Ref)
 	})
-	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Left: left, Merged: []Tip{}, digests: digests}
+	result.digests = digests
 	if len(o.Names) == 0 {
 		if err := r.leaveOutMerged(ctx, result); err != nil {
 			return nil, err
@@ -106,10 +116,25 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	if err := r.meetings(ctx, rules, result); err != nil {
 		return nil, err
 	}
+	result.nameUnread()
 	if o.Order {
 		result.Order, err = r.order(ctx, result)
 	}
 	return result, err
+}
+
+// nameUnread lists the changed files that are code and were not read as such: what they declare is not known.
+func (r *Result) nameUnread() {
+	for _, d := range r.digests {
+		for _, f := range d.Files {
+			switch f.Quality {
+			case detect.Failed:
+				r.Unread = append(r.Unread, Unread{d.Side.Ref, f.Path, "not read as code: it is no text, or nested too deeply"})
+			case detect.TimedOut:
+				r.Unread = append(r.Unread, Unread{d.Side.Ref, f.Path, "not read as code: it is larger than 1 MiB, or took too long"})
+			}
+		}
+	}
 }
 
 func tipOf(d *detect.Digest) Tip { return Tip{d.Side.Ref, d.Side.Label(), d.Head, len(d.Files)} }
@@ -222,7 +247,7 @@ func (r *Repo) prune(ctx context.Context, result *Result, pairs []pair) (ask []*
 		p.with.FilesA, p.with.FilesB = r.withOwn(result, p.i, p.base.commit, a), r.withOwn(result, p.j, p.base.commit, b)
 		switch {
 		case p.base.cut:
-			p.with.Git = &detect.Merge{Why: "the history is cut off (a shallow clone)"}
+			p.with.Git = &detect.Merge{Why: cutOff}
 		case okA && okB && !p.base.many && !canConflict(a, b):
 			p.with.Git = &detect.Merge{Outcome: detect.Merges}
 		default:

@@ -176,8 +176,13 @@ func TestADeskSeesFoldersComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := s.digest(d, "d", "n").Files
-	if len(files) != 2 || files[0].From != "d/a.txt" || files[1].From != "d/e/b.txt" {
+	if len(files) != 2 || files[0].From != "d/a.txt" || files[1].From != "d/e/b.txt" || files[0].Emptied != 1 || files[1].Emptied != 2 {
 		t.Errorf("renamed d to n: %+v", files)
+	}
+	s.write("d/new.txt", "n: 1\n")
+	files = s.digest(d, "d/new.txt").Files
+	if len(files) != 3 || files[1].Emptied != 0 || files[2].Emptied != 1 {
+		t.Errorf("d is there again: %+v", files)
 	}
 }
 

@@ -48,16 +48,24 @@ const CacheMax = 256 << 20
 // if it is empty. It is never inside the repository.
 func (r *Repo) CacheFolder(root string) (*Folder, error) {
 	if root == "" {
-		home := os.Getenv("XDG_CACHE_HOME")
-		if !filepath.IsAbs(home) {
-			var err error
-			if home, err = os.UserCacheDir(); err != nil {
-				return nil, err
-			}
+		var err error
+		if root, err = CacheRoot(); err != nil {
+			return nil, err
 		}
-		root = filepath.Join(home, "parley", "code")
 	}
 	return OpenFolder(filepath.Join(root, hashName(r.common)), CacheMax)
+}
+
+// CacheRoot is the folder of all of this user's cache folders. The one that it lies in is parley's, too.
+func CacheRoot() (string, error) {
+	home := os.Getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(home) {
+		var err error
+		if home, err = os.UserCacheDir(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(home, "parley", "code"), nil
 }
 
 // hashName is a name for a directory's path.

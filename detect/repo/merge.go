@@ -37,7 +37,7 @@ func (r *Repo) mergeAll(ctx context.Context, pairs [][2]string) ([]merged, error
 		}
 	}
 	if len(pairs) == 1 {
-		return []merged{unjudged(a)}, nil
+		return []merged{r.unjudged(a)}, nil
 	}
 	half := len(pairs) / 2
 	first, err := r.mergeAll(ctx, pairs[:half])
@@ -48,12 +48,26 @@ func (r *Repo) mergeAll(ctx context.Context, pairs [][2]string) ([]merged, error
 	return append(first, second...), err
 }
 
+// Why nothing can be said about two commits.
+const (
+	cutOff  = "the history is cut off (a shallow clone): git fetch --unshallow brings the rest"
+	strange = "the two have no commit in common"
+)
+
 // unjudged says why git did not judge a pair.
-func unjudged(a answer) merged {
+func (r *Repo) unjudged(a answer) merged {
 	if strings.Contains(a.stderr, "unrelated histories") {
-		return merged{Merge: detect.Merge{Outcome: detect.Unknown, Why: "the two have no commit in common"}}
+		return merged{Merge: detect.Merge{Outcome: detect.Unknown, Why: r.unknownBase()}}
 	}
 	return merged{Merge: detect.Merge{Outcome: detect.Unknown, Why: "git could not tell: " + a.says()}}
+}
+
+// unknownBase says why two commits have nothing in common.
+func (r *Repo) unknownBase() string {
+	if len(r.shallow) > 0 {
+		return cutOff
+	}
+	return strange
 }
 
 var errOdd = errors.New("git merge-tree: the answer cannot be read")
@@ -104,18 +118,24 @@ func parseMerges(out string) (all []merged, err error) {
 	return all, err
 }
 
+// submoduleAdvice begins what git says to people in the place of the empty field, where it could not merge a submodule.
+const submoduleAdvice = "Recursive merging with submodules"
+
 // parseMessages reads count, paths, type and text again and again, up to an empty field. It keeps the type of
 // conflict of each path.
 func parseMessages(fields []string) (types map[string]string, rest []string, err error) {
 	types = map[string]string{}
 	for len(fields) > 0 && fields[0] != "" {
+		if strings.HasPrefix(fields[0], submoduleAdvice) {
+			return types, fields[1:], nil
+		}
 		n, err := strconv.Atoi(fields[0])
 		if err != nil || n < 0 || len(fields) < n+3 {
 			return nil, nil, errOdd
 		}
-		paths, kind, text := fields[1:1+n], fields[1+n], fields[2+n]
+		paths, kind := fields[1:1+n], fields[1+n]
 		fields = fields[3+n:]
-		if !strings.HasPrefix(text, "CONFLICT") {
+		if !strings.HasPrefix(kind, "CONFLICT") {
 			continue
 		}
 		for _, p := range paths {

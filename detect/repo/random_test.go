@@ -1,11 +1,16 @@
 package repo
 
 import (
+	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
+
+var movedPairs = flag.Int("moved", 60, "how many random pairs of moved folders")
 
 // triples writes a history of small merges in one run of git: for each, a base and two edits of it. Few different
 // lines make hunks that git has to place with care.
@@ -70,5 +75,75 @@ func TestDigestsForeseeWhatGitCannotMerge(t *testing.T) { // C16
 		if len(got.wrong) > 0 || got.truePositive < n/5 {
 			t.Errorf("%s", got)
 		}
+	}
+}
+
+// moves writes a history of small merges in which folders are moved, taken apart and added to.
+func moves(s *shop, n int, seed uint64) (pairs [][2]string) {
+	s.Helper()
+	random := rand.New(rand.NewPCG(seed, 2))
+	dirs := []string{"a", "a/b", "a/b/c", "d", "d/e", "f"}
+	var in strings.Builder
+	commit := func(mark int, from string, files map[string]string) {
+		fmt.Fprintf(&in, "commit refs/heads/m%d\nmark :%d\ncommitter a <a@b> %d +0000\ndata 1\nx\n%sdeleteall\n", mark, mark, 1_700_000_000+mark, from)
+		for _, p := range slices.Sorted(maps.Keys(files)) {
+			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", p, len(files[p]), files[p])
+		}
+	}
+	content := func(name string) string { return strings.Repeat("a line of "+name+"\n", 8) }
+	edit := func(base map[string]string, side string) map[string]string {
+		out := maps.Clone(base)
+		for range 1 + random.IntN(2) {
+			dir, to := dirs[random.IntN(len(dirs))], dirs[random.IntN(len(dirs))]+side
+			switch random.IntN(4) {
+			case 0, 1: // the folder moves, whole or in part
+				if random.IntN(2) == 0 {
+					to = dirs[random.IntN(len(dirs))]
+				}
+				part := random.IntN(4) == 0
+				for p, text := range base {
+					rest, in := strings.CutPrefix(p, dir+"/")
+					if in && out[p] != "" && (!part || random.IntN(2) == 0) && out[to+"/"+rest] == "" {
+						delete(out, p)
+						out[to+"/"+rest] = text
+					}
+				}
+			case 2:
+				out[fmt.Sprintf("%s/new%d%s", dir, random.IntN(3), side)] = content(side)
+			case 3:
+				out[fmt.Sprintf("%s/g/new%s", dir, side)] = content(side)
+			}
+		}
+		return out
+	}
+	for i := range n {
+		base := map[string]string{"root": "root\n"}
+		for k := range 4 + random.IntN(5) {
+			base[fmt.Sprintf("%s/n%d", dirs[random.IntN(len(dirs))], k)] = content(fmt.Sprintf("n%d", k))
+		}
+		mark := 3*i + 1
+		commit(mark, "", base)
+		from := fmt.Sprintf("from :%d\n", mark)
+		commit(mark+1, from, edit(base, "x"))
+		commit(mark+2, from, edit(base, "y"))
+		pairs = append(pairs, [2]string{fmt.Sprintf("m%d", mark+1), fmt.Sprintf("m%d", mark+2)})
+	}
+	s.importHistory(in.String())
+	for i, p := range pairs {
+		ids := strings.Fields(s.git("rev-parse", p[0], p[1]))
+		pairs[i] = [2]string{ids[0], ids[1]}
+	}
+	return pairs
+}
+
+func TestDigestsForeseeWhatMovedFoldersDoToAMerge(t *testing.T) { // C16
+	s := newShop(t)
+	got := judge(t, s.open(), moves(s, *movedPairs, 7))
+	t.Log(got)
+	for _, w := range got.wrong {
+		t.Log(w)
+	}
+	if len(got.wrong) > 0 || got.truePositive < *movedPairs/10 {
+		t.Errorf("%s", got)
 	}
 }

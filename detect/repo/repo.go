@@ -37,21 +37,30 @@ type unitKey struct{ path, blob string }
 // ErrNoRepository is said of a directory in which no git repository is found.
 var ErrNoRepository = errors.New("not a git repository")
 
+// ErrForeign is said of a repository that git does not open, because its directory belongs to somebody else.
+var ErrForeign = errors.New("git does not open it: its directory belongs to another user")
+
 // ErrNoRevision is said of a name that is no commit.
 var ErrNoRevision = errors.New("no such branch or commit")
 
 // ErrEmpty is said of a repository in which nothing is committed yet.
 var ErrEmpty = errors.New("nothing is committed yet")
 
-// Open finds the repository of a directory; [ErrNoRepository].
+// Open finds the repository of a directory; [ErrNoRepository], [ErrForeign].
 func Open(ctx context.Context, dir string) (*Repo, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, ErrNoRepository), err)
+	}
 	g := newGit(dir)
 	a, err := g.ask(ctx, nil, "rev-parse", "--path-format=absolute", "--git-common-dir", "--git-path", "objects")
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	paths := strings.Split(strings.TrimRight(string(a.out), "\n"), "\n")
-	if a.code != 0 || len(paths) != 2 {
+	switch {
+	case strings.Contains(a.stderr, "dubious ownership"):
+		return nil, fmt.Errorf("open %s: %w", foreign(a.stderr, dir), ErrForeign)
+	case a.code != 0 || len(paths) != 2:
 		return nil, fmt.Errorf("open %s: %w", dir, ErrNoRepository)
 	}
 	scratch, err := os.MkdirTemp("", "parley-check-")
@@ -70,6 +79,15 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// foreign is the directory that git complains about: the top of the repository, as safe.directory wants it.
+func foreign(said, dir string) string {
+	_, rest, _ := strings.Cut(said, "repository at '")
+	if top, _, ok := strings.Cut(rest, "'"); ok {
+		return top
+	}
+	return dir
 }
 
 // calm keeps programs of the repository's settings from being run. git puts the three versions of a file that has a

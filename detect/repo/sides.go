@@ -37,44 +37,47 @@ const refFormat = "%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:tr
 // pullRefs are where pull requests are found that somebody fetched, from the most to the least usual.
 var pullRefs = regexp.MustCompile(`^refs/(?:pull/(\d+)/head|remotes/[^/]+/pull/(\d+)(?:/head)?|remotes/[^/]+/pr/(\d+)(?:/head)?)$`)
 
-// tips lists the sides that are asked for, and how many were left out.
-func (r *Repo) tips(ctx context.Context, which Which, trunk string) (list []tip, left int, err error) {
-	if len(which.Names) > 0 {
-		for _, name := range which.Names {
-			t, err := r.named(ctx, name)
-			if err != nil {
-				return nil, 0, err
-			}
-			list = append(list, t)
+// tips lists the sides that are asked for, and counts in the result what was left out.
+func (r *Repo) tips(ctx context.Context, which Which, result *Result) (list []tip, err error) {
+	for _, name := range which.Names {
+		t, err := r.named(ctx, name)
+		if err != nil {
+			return nil, err
 		}
-		return list, 0, nil
+		list = append(list, t)
 	}
-	patterns := []string{"refs/heads/"}
-	if which.Remotes {
-		patterns = append(patterns, "refs/remotes/")
+	if len(list) > 0 {
+		return list, nil
 	}
-	if which.PullRequests {
-		patterns = append(patterns, "refs/pull/", "refs/remotes/")
-	}
-	out, err := r.out(ctx, nil, append([]string{"for-each-ref", "--format=" + refFormat}, patterns...)...)
+	out, err := r.out(ctx, nil, "for-each-ref", "--format="+refFormat, "refs/heads/", "refs/pull/", "refs/remotes/")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	seen := map[string]bool{trunk: true}
+	everything := Which{Remotes: true, PullRequests: which.PullRequests}
+	seen := map[string]bool{result.Base.Ref: true}
 	for line := range strings.Lines(out) {
-		if t, ok := parseRef(strings.TrimRight(line, "\n"), which); ok && !seen[t.Ref] && !r.known(list, t) {
-			seen[t.Ref] = true
-			list = append(list, t)
+		t, ok := parseRef(strings.TrimRight(line, "\n"), everything)
+		if ok && t.Kind == detect.PullRequest {
+			result.Fetched++
 		}
+		if !ok || seen[t.Ref] || r.known(list, t) {
+			continue
+		}
+		seen[t.Ref] = true
+		if !t.here && t.Kind == detect.Branch && !which.Remotes {
+			result.Remote++
+			continue
+		}
+		list = append(list, t)
 	}
-	if list, err = r.worktrees(ctx, list); err != nil {
-		return nil, 0, err
+	if list, err = r.worktrees(ctx, list, result); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(list, func(a, b tip) int { return cmp.Compare(b.time, a.time) })
 	if which.Max > 0 && len(list) > which.Max {
-		list, left = list[:which.Max], len(list)-which.Max
+		list, result.Left = list[:which.Max], len(list)-which.Max
 	}
-	return list, left, nil
+	return list, nil
 }
 
 // known reports whether a remote's branch or a pull request is one that is here already, at the same commit.
@@ -150,7 +153,7 @@ func candidates(name string) []string {
 }
 
 // worktrees adds uncommitted work: a working copy takes the place of the branch that it has checked out.
-func (r *Repo) worktrees(ctx context.Context, list []tip) ([]tip, error) {
+func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip, error) {
 	out, err := r.out(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, err
@@ -173,7 +176,10 @@ func (r *Repo) worktrees(ctx context.Context, list []tip) ([]tip, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.Kind == detect.Worktree {
+		switch {
+		case t.head == "":
+			result.Unread = append(result.Unread, Unread{Ref: dir, Why: "nothing is committed there yet"})
+		case t.Kind == detect.Worktree:
 			list = append(slices.DeleteFunc(list, func(o tip) bool { return o.Ref == t.Ref }), t)
 		}
 	}

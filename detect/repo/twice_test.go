@@ -118,13 +118,13 @@ func TestWorkDoneTwiceInHistory(t *testing.T) { // C16
 }
 
 // readSides are the digests of what is named.
-func (r *Repo) readSides(t *testing.T, names []string) []*detect.Digest {
+func (r *Repo) readSides(t testing.TB, names []string) []*detect.Digest {
 	t.Helper()
 	_, trunk, err := r.Trunk(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tips, _, err := r.tips(t.Context(), Which{Names: names}, "")
+	tips, err := r.tips(t.Context(), Which{Names: names}, &Result{})
 	if err != nil {
 		t.Fatal(err)
 	}

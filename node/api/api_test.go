@@ -359,6 +359,9 @@ func TestTooManyAtOnceAreTurnedAway(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("nobody was turned away")
 	}
+	if _, err := s.client.SetMain(t.Context(), true, s.signer); api.Explain(orNone(err)).Code == "busy" {
+		t.Errorf("a person is turned away for what agents wait for: %v", err)
+	}
 }
 
 func orNone(err error) error {
@@ -424,7 +427,7 @@ func TestEveryErrorHasACodeOfItsOwn(t *testing.T) {
 	seen := map[string]error{}
 	for _, err := range []error{
 		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNoLane, api.ErrCode, api.ErrNotMain,
-		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrNotNow, api.ErrDiskLow, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists,
+		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrNotNow, api.ErrDiskLow, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists, api.ErrHomeTaken,
 		api.ErrHomeInUse, api.ErrHomeSpoiled, api.ErrConfig, api.ErrDemoHome, api.ErrNotRepository, api.ErrPortTaken,
 		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, api.ErrNoConflict, api.ErrAmbiguous, api.ErrConflictClosed, api.ErrNotParticipant, api.ErrNotAllowed,
 		api.ErrNoSession, api.ErrNoIntent, api.ErrNoSide, api.ErrAgentsOff, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,

@@ -130,6 +130,8 @@ type SeenIn struct {
 type Caller struct {
 	Session string `json:"session,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
+	// Peek looks at a briefing and marks nothing of it as told.
+	Peek bool `json:"-"`
 }
 
 // Response is what a side does about a conflict (C11). With a person's proof it counts as theirs: a person's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
@@ -65,6 +66,7 @@ var (
 	ErrOldGit         = errors.New("git is older than 2.38")
 	ErrNoHome         = errors.New("this computer is not set up")
 	ErrHomeExists     = errors.New("this computer is set up already")
+	ErrHomeTaken      = errors.New("other things lie in the folder")
 	ErrHomeInUse      = errors.New("a node runs on this home")
 	ErrHomeSpoiled    = errors.New("the home is spoiled")
 	ErrConfig         = errors.New("the settings are spoiled")
@@ -136,6 +138,7 @@ var faults = []struct {
 	{ErrOldGit, "git-old", http.StatusFailedDependency, ExitError, "install git 2.38 or newer, then run parley doctor"},
 	{ErrNoHome, "no-home", http.StatusNotFound, ExitError, "run parley init"},
 	{ErrHomeExists, "home-exists", http.StatusConflict, ExitError, "run parley up; settings are changed in config.toml"},
+	{ErrHomeTaken, "home-taken", http.StatusConflict, ExitUsage, "name a new or an empty folder with --home"},
 	{ErrHomeInUse, "home-in-use", http.StatusConflict, ExitError, "run parley status"},
 	{ErrHomeSpoiled, "home-spoiled", http.StatusInternalServerError, ExitError, "run parley doctor"},
 	{ErrConfig, "config", http.StatusInternalServerError, ExitError, "correct that line, then run parley doctor"},
@@ -196,8 +199,12 @@ func Explain(err error) Fault {
 	if h, ok := errors.AsType[*hinted](err); ok {
 		out.Hint = h.hint
 	}
+	out.Text = plainly.Replace(out.Text)
 	return out
 }
+
+// plainly says for people what the library's errors say for programmers.
+var plainly = strings.NewReplacer(context.DeadlineExceeded.Error(), "it took too long", context.Canceled.Error(), "it was interrupted")
 
 // hinted is an error whose hint is better than the table's.
 type hinted struct {

@@ -3,10 +3,12 @@ package api
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/parley-mesh/parley/node/internal/hooks"
@@ -19,6 +21,9 @@ const hookTime = 250 * time.Millisecond
 const (
 	hookHeader = "Parley-Hook" // of every answer: without it the hook takes nothing for an answer
 	hookEnv    = "Parley-Env"  // NAME=VALUE, once for each variable
+	// hookSeen says what becomes of an answer. A request with "later" promises one with "now" on the same connection
+	// once the answer was printed, if the answer says "wanted".
+	hookSeen = "Parley-Seen"
 )
 
 // agentVerbs are the rows of the table about coding agents.
@@ -49,29 +54,92 @@ func withAgents(verbs []Verb) []Verb {
 }
 
 // hook answers what cmd/parley-hook prints: {id} is the agent, the body is the agent's payload as it stands, and
-// so is the answer, which may be empty. What is not understood has no opinion and is no error.
+// so is the answer, which may be empty. What is not understood has no opinion and is no error. What an answer tells
+// counts as told once the hook says that it printed it; an older hook says nothing, and counts while it is there.
 func (s *Server) hook() http.Handler {
 	door := hooks.NewDoor(s.Judge)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		line, _ := r.Context().Value(lineKey{}).(*hookLine)
+		if line != nil && r.Header.Get(hookSeen) == "now" {
+			line.take().Seen()
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), hookTime)
 		defer cancel()
-		payload, err := io.ReadAll(r.Body)
-		c := hooks.Call{Agent: hooks.Agent(r.PathValue("id")), Payload: payload, Env: map[string]string{}}
-		if err != nil {
-			c.Payload = nil // too long, or broken off
-		}
-		for _, line := range r.Header.Values(hookEnv) {
-			if name, value, ok := strings.Cut(line, "="); ok && slices.Contains(hooks.Variables, name) {
-				c.Env[name] = value
-			}
-		}
+		reply := door.Answer(ctx, hookCall(r))
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set(hookHeader, "1")
-		answer := door.Answer(ctx, c)
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		io.WriteString(w, answer) // a hook that has gone is no error
+		w.Header().Set("Content-Length", strconv.Itoa(len(reply.Text)))
+		if line != nil && reply.Wanted() && r.Header.Get(hookSeen) == "later" {
+			w.Header().Set(hookSeen, "wanted")
+			line.wait(reply)
+			io.WriteString(w, reply.Text) // a hook that has gone is no error: its connection ends
+			return
+		}
+		if _, err := io.WriteString(w, reply.Text); err != nil || r.Context().Err() != nil {
+			reply.Lost()
+		} else {
+			reply.Seen()
+		}
 	})
+}
+
+// hookCall is the hook that a request is about.
+func hookCall(r *http.Request) hooks.Call {
+	c := hooks.Call{Agent: hooks.Agent(r.PathValue("id")), Env: map[string]string{}}
+	if payload, err := io.ReadAll(r.Body); err == nil { // else it is too long, or broke off
+		c.Payload = payload
+	}
+	for _, line := range r.Header.Values(hookEnv) {
+		if name, value, ok := strings.Cut(line, "="); ok && slices.Contains(hooks.Variables, name) {
+			c.Env[name] = value
+		}
+	}
+	return c
+}
+
+// hookLine is one connection, with the answer on it of which the hook has not said yet that it was printed.
+type hookLine struct {
+	mu    sync.Mutex
+	reply hooks.Reply
+}
+
+type lineKey struct{}
+
+// take hands the answer out.
+func (l *hookLine) take() hooks.Reply {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	reply := l.reply
+	l.reply = hooks.Reply{}
+	return reply
+}
+
+func (l *hookLine) wait(reply hooks.Reply) {
+	l.take().Lost() // one that nobody asked about any more
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reply = reply
+}
+
+// hookLines lets a server know its connections: an answer on one that ends is lost, unless its hook said otherwise.
+func hookLines(server *http.Server) {
+	var lines sync.Map // by connection
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		line := &hookLine{}
+		lines.Store(c, line)
+		return context.WithValue(ctx, lineKey{}, line)
+	}
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		if state != http.StateClosed && state != http.StateHijacked {
+			return
+		}
+		if line, ok := lines.LoadAndDelete(c); ok {
+			line.(*hookLine).take().Lost()
+		}
+	}
 }
 
 // bodyMax is how long the body of a request may be.

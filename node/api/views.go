@@ -101,6 +101,7 @@ type ThreadLine struct {
 	Responsible string    `json:"responsible"` // name of the side that builds the final
 	Waiting     string    `json:"waiting"`     // what it waits for, a sentence
 	Next        time.Time `json:"next,omitzero"`
+	Closed      time.Time `json:"closed,omitzero"` // when it was over; absent: it goes on
 }
 
 // Thread is one conversation whole.
@@ -139,6 +140,7 @@ type ThreadRecord struct {
 	Who      string    `json:"who"`
 	At       time.Time `json:"at"`
 	Sentence string    `json:"sentence"`
+	Turns    uint64    `json:"turns"` // of agents that its computer had spent by then in the round
 	Counted  bool      `json:"counted"`
 	Rule     string    `json:"rule,omitempty"` // why it does not count
 	Wire     string    `json:"wire,omitempty"` // the signed bytes, base64url without padding; only on request

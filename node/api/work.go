@@ -211,10 +211,16 @@ func workQuery(r *http.Request) WorkQuery {
 
 func caller(r *http.Request) Caller {
 	q := r.URL.Query()
-	return Caller{Session: strings.TrimSpace(q.Get("session")), Cwd: q.Get("cwd")}
+	return Caller{Session: strings.TrimSpace(q.Get("session")), Cwd: q.Get("cwd"), Peek: q.Get("peek") == "1"}
 }
 
-func (c Caller) query() url.Values { return url.Values{"session": {c.Session}, "cwd": {c.Cwd}} }
+func (c Caller) query() url.Values {
+	out := url.Values{"session": {c.Session}, "cwd": {c.Cwd}}
+	if c.Peek {
+		out.Set("peek", "1")
+	}
+	return out
+}
 
 func (s *Server) declare(r *http.Request) (reply, error) {
 	in, err := read[NewIntent](r)

@@ -32,7 +32,7 @@ func TestEveryButtonLeadsToItsAct(t *testing.T) { // P2, P12, P15, C11, D-24
 			done(t, html.UnescapeString(m[1]))
 		}
 	}
-	for _, verb := range []string{"approve", "main off", "lane conflicts", "close", "assign", "op undo", "kept restore", "respond", "override"} {
+	for _, verb := range []string{"approve", "main off", "lane conflicts", "close", "assign", "op undo", "kept restore", "respond", "override", "agents off", "lane work off"} {
 		found := false
 		for ask := range asked {
 			found = found || strings.Contains(ask, "verb="+url.QueryEscape(verb))
@@ -98,7 +98,7 @@ func done(t *testing.T, values string) {
 	if status, body := b.post(t, "/do", form); status != http.StatusOK || len(b.s.done()) != 1 {
 		t.Errorf("%v: %d %s, did %q", form, status, body, b.s.done())
 	}
-	if verb := form.Get("verb"); !strings.HasPrefix(verb, "route ") && api.VerbNamed(verb).Who != api.Agent {
+	if verb := form.Get("verb"); !strings.HasPrefix(verb, "route ") && !strings.HasPrefix(verb, "notices ") && api.VerbNamed(verb).Who != api.Agent {
 		t.Errorf("%s is a person's", verb)
 	}
 }

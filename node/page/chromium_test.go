@@ -114,7 +114,7 @@ func (w *window) until(js string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+js+")")); err == nil && ok {
@@ -175,7 +175,11 @@ func (w *window) picture(name string) {
 	if *screenshots == "" {
 		return
 	}
-	shot, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))
+	take := chromedp.FullScreenshot(100)
+	if w.value(`String(document.querySelector("dialog[open]") !== null)`) == "true" {
+		take = chromedp.CaptureScreenshot() // a dialog is as high as the window
+	}
+	shot, err := chromedp.Run(w.ctx, take)
 	if err != nil {
 		w.t.Fatal(err)
 	}

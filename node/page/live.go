@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
@@ -47,7 +47,20 @@ func (s *Server) conflicts(ctx context.Context, q url.Values) (shown, error) {
 			f.Status == "" && !open(c) || f.Status == "closed" && open(c)
 	})
 	some, pages := cut(all, q, "/conflicts", rowsMax)
-	return shown{"Conflicts", conflictsView(f, some, pages, total), many(live, "live conflict")}, nil
+	var drawer templ.Component
+	if ref := q.Get("open"); ref != "" {
+		drawer = s.drawer(ctx, ref)
+	}
+	return shown{"Conflicts", conflictsView(f, some, pages, total, drawer), many(live, "live conflict")}, nil
+}
+
+// drawer is one conflict as it stands beside the list.
+func (s *Server) drawer(ctx context.Context, ref string) templ.Component {
+	c, err := s.dispute(ctx, ref)
+	if err != nil {
+		return drawerTrouble(api.Explain(err))
+	}
+	return drawerView(c)
 }
 
 // open says that a conflict is live (C10).
@@ -59,16 +72,24 @@ type dispute struct {
 	Why api.Explanation
 }
 
-func (s *Server) conflict(ctx context.Context, q url.Values) (shown, error) {
-	c, err := s.Live.Conflict(ctx, q.Get("ref"))
+func (s *Server) dispute(ctx context.Context, ref string) (dispute, error) {
+	c, err := s.Live.Conflict(ctx, ref)
 	if err != nil {
-		return shown{}, err
+		return dispute{}, err
 	}
 	out := dispute{ConflictShown: c}
 	if why, err := s.Live.ExplainConflict(ctx, c.Ref); err == nil { // without it the page says less
 		out.Why = why
 	}
-	return shown{c.Ref, conflictView(out), c.Ref + ": " + c.Status}, nil
+	return out, nil
+}
+
+func (s *Server) conflict(ctx context.Context, q url.Values) (shown, error) {
+	c, err := s.dispute(ctx, q.Get("ref"))
+	if err != nil {
+		return shown{}, err
+	}
+	return shown{c.Ref, conflictView(c), c.Ref + ": " + c.Status}, nil
 }
 
 func (s *Server) intents(ctx context.Context, q url.Values) (shown, error) {
@@ -87,48 +108,8 @@ func (s *Server) intents(ctx context.Context, q url.Values) (shown, error) {
 	return shown{"Intents", intentsView(some, pages, sessions), many(len(all), "intent") + ", " + many(len(sessions), "session")}, nil
 }
 
-// daysShown is how far the chart of conflicts over time goes back.
-const daysShown = 14
-
 // auditLines is how much of the history the page looks at.
 const auditLines = 2000
-
-// day is one column of the chart.
-type day struct {
-	Name        string
-	Found, Gone int
-}
-
-func (s *Server) saved(ctx context.Context, _ url.Values) (shown, error) {
-	h, err := s.Live.History(ctx, api.HistoryQuery{Max: auditLines})
-	if errors.Is(err, api.ErrAgentsOff) {
-		return shown{"Est. time saved", agentsOff(), "live work is switched off"}, nil
-	}
-	if err != nil {
-		return shown{}, err
-	}
-	return shown{"Est. time saved", savedView(h.Saved, perDay(h.Audit, s.Now())), fmt.Sprintf("%d minutes", h.Saved.Minutes)}, nil
-}
-
-// perDay counts what was found and what went on each of the last days.
-func perDay(lines []api.AuditLine, now time.Time) []day {
-	out := make([]day, daysShown)
-	for i := range out {
-		out[i].Name = now.AddDate(0, 0, i-daysShown+1).Local().Format("01-02")
-	}
-	for _, l := range lines {
-		name := l.At.Local().Format("01-02")
-		i := slices.IndexFunc(out, func(d day) bool { return d.Name == name })
-		switch {
-		case i < 0 || now.Sub(l.At) > daysShown*24*time.Hour:
-		case l.Action == "found":
-			out[i].Found++
-		case l.Action == "gone":
-			out[i].Gone++
-		}
-	}
-	return out
-}
 
 func (s *Server) decisions(ctx context.Context, q url.Values) (shown, error) {
 	h, err := s.Live.History(ctx, api.HistoryQuery{Max: auditLines})
@@ -233,28 +214,6 @@ func hours(minutes int) string {
 	return fmt.Sprintf("%d h %02d min", minutes/60, minutes%60)
 }
 
-// tallest is what the chart's highest column stands for.
-func tallest(days []day) int {
-	most := 1
-	for _, d := range days {
-		most = max(most, d.Found, d.Gone)
-	}
-	return most
-}
-
-func chartWords(days []day) string {
-	var parts []string
-	for _, d := range days {
-		if d.Found+d.Gone > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d found, %d settled", d.Name, d.Found, d.Gone))
-		}
-	}
-	if len(parts) == 0 {
-		return "Conflicts over the last 14 days: none"
-	}
-	return "Conflicts over the last 14 days. " + strings.Join(parts, "; ")
-}
-
 // with is the address of the list with another value of one filter.
 func (f filters) with(key, value string) templ.SafeURL {
 	now := map[string]string{"repository": f.Repository, "severity": f.Severity, "status": f.Status}
@@ -265,6 +224,14 @@ func (f filters) with(key, value string) templ.SafeURL {
 			q.Set(k, v)
 		}
 	}
+	return templ.SafeURL("/conflicts?" + q.Encode())
+}
+
+// open is the address of the list as it is now, with one conflict beside it.
+func (f filters) open(p pager, ref string) templ.SafeURL {
+	q := url.Values{}
+	maps.Copy(q, p.Query)
+	q.Set("open", ref)
 	return templ.SafeURL("/conflicts?" + q.Encode())
 }
 

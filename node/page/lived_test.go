@@ -37,7 +37,7 @@ func lived() *world {
 		threads: []api.ThreadLine{
 			{Ref: "acme/shop#42", ID: t42, Phase: "interim", Since: before(25 * time.Minute), Responsible: "laptop", Waiting: "waits for you to approve the push", Next: now.Add(5 * time.Hour)},
 			{Ref: "acme/shop#41", ID: t41, Phase: "final", Since: before(5 * time.Hour), Responsible: "lane:maya", Waiting: "waits for travel to adopt the final"},
-			{Ref: "acme/shop#37", ID: id("37"), Phase: "closed", Since: before(50 * time.Hour), Responsible: "studio"},
+			{Ref: "acme/shop#37", ID: id("37"), Phase: "closed", Since: before(50 * time.Hour), Closed: before(46 * time.Hour), Responsible: "studio"},
 		},
 		cards: []api.Card{
 			{
@@ -70,8 +70,26 @@ func lived() *world {
 		{ID: "op-7", Repository: "acme/shop", At: before(20 * time.Minute), Kind: "replace", Why: "The interim of acme/shop#42.", Paths: []string{"src/billing/refund.ts"}},
 		{ID: "op-6", Repository: "acme/shop", At: before(3 * time.Hour), Kind: "sync", Why: "main moved on GitHub.", Paths: []string{"README.md", "src/cart.ts"}, From: id("a")[:40], To: id("b")[:40], Undone: true},
 	}
+	w.settings = livedSettings()
 	w.kept = []api.KeptFile{{ID: "k-3", Repository: "acme/shop", Path: "src/billing/refund.ts", At: before(20 * time.Minute), Why: "The interim of acme/shop#42."}}
 	return w
+}
+
+func livedSettings() page.Settings {
+	return page.Settings{
+		Agents:  true,
+		Shared:  []page.Shared{{Lane: id("maya"), Name: "maya", On: true, For: []string{"acme/shop", "acme/web"}, Here: []string{"acme/web"}, There: []string{"acme/shop"}}},
+		Notices: page.Notices{On: true, Quiet: "22:00-07:00"},
+		Policies: []page.Policy{
+			{Repository: "acme/shop", Commit: id("policy")[:40], Lines: []api.PolicyLine{{Key: "severity.path_overlap", Value: "info", Means: "it is listed, and nobody is told"}, {Key: "override.allowed_roles", Value: "owner, admin", Means: "who may override"}}},
+			{Repository: "acme/web", Commit: id("policy2")[:40], Fault: "line 3: severities are info, warn and block", Lines: []api.PolicyLine{{Key: "block_min_confidence", Value: "0.85", Means: "what is less sure warns"}}},
+		},
+		Tools: []page.Tool{
+			{Name: "claude", Text: "all of parley's hooks are there", Set: true},
+			{Name: "gemini", Text: "parley is not set up there", Mend: "parley agents install gemini"},
+			{Name: "codex", Text: "its hooks wait for your trust", Set: true, Mend: "open codex and press trust under /hooks"},
+		},
+	}
 }
 
 func livedThread(line api.ThreadLine, before func(time.Duration) time.Time) api.Thread {
@@ -96,6 +114,7 @@ func livedThread(line api.ThreadLine, before func(time.Duration) time.Time) api.
 	} {
 		r.ID, r.At = id(fmt.Sprint(line.Ref, i)), before(time.Duration(25-i)*time.Minute)
 		r.Short, r.Counted = r.ID[:8], r.Rule == ""
+		r.Turns = uint64(i / 2)
 		t.Records = append(t.Records, r)
 	}
 	return t

@@ -47,7 +47,7 @@ type asked struct {
 }
 
 // pressFields are what says which act is meant.
-var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "on", "action"}
+var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "hide", "on", "action"}
 
 // pressOf is the act that a form means, as things stand now.
 func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
@@ -71,6 +71,10 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		s.teammatesPress(&p)
 	case "lane on", "lane off":
 		err = s.lanePress(&p)
+	case "lane work on", "lane work off":
+		err = s.workPress(&p)
+	case "agents on", "agents off":
+		s.agentsPress(&p)
 	case "op undo":
 		id := form.Get("id")
 		p.Title, p.Button, p.act = "Take this operation back", "Undo it", api.UndoAct(id)
@@ -364,7 +368,9 @@ func (s *Server) json(w http.ResponseWriter, out asking, err error) {
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	var out api.Outcome
 	err := r.ParseForm()
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("read the form: %w: %v", api.ErrUsage, err)
+	} else {
 		f := r.PostForm
 		switch verb := f.Get("verb"); verb {
 		case "scan":
@@ -373,6 +379,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 			out, err = s.Actor.Sync(r.Context(), f.Get("repository"), api.SyncHow(strings.TrimPrefix(verb, "sync ")))
 		case "feedback":
 			out, err = s.Live.Feedback(r.Context(), api.Verdict{Conflict: f.Get("ref"), Verdict: f.Get("verdict")})
+		case "notices on", "notices off", "notices quiet":
+			out, err = s.notices(r.Context(), f)
 		case "route on", "route off":
 			out, err = s.SwitchRoute(r.Context(), f.Get("conversation"), verb == "route on")
 		default:

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 	readTimeout      = 15 * time.Second
 	idleTimeout      = 2 * time.Minute
 	shutdownPatience = time.Second
-	logins           = 10 // at once; one more every loginEvery
+	logins           = 10 // that failed, at once; one more every loginEvery
 	loginEvery       = 6 * time.Second
 	tries            = 10 // of passphrases, likewise
 	tryEvery         = 20 * time.Second
@@ -47,6 +48,10 @@ type Node struct {
 	Routes func() ([]Route, error)
 	// SwitchRoute switches a conversation on or off on this computer.
 	SwitchRoute func(ctx context.Context, conversation string, on bool) (api.Outcome, error)
+	// Settings are what the Setup tab shows beside the status.
+	Settings func(context.Context) (Settings, error)
+	// SetNotices changes whether and when this desktop is told of the inbox; [api.ErrUsage].
+	SetNotices func(context.Context, Notices) (api.Outcome, error)
 }
 
 // Route is where one standing conversation goes on this computer (P1).
@@ -171,14 +176,36 @@ func (s *Server) assemble() {
 	s.handler = s.guard(mux)
 }
 
-// cached lets the page's own files be kept while the program is the same: their names are told apart by its version.
+// asset is the address of one of the page's own files. It holds what is in the file, so that a browser may keep it for
+// good, and never shows the page with those of another version.
+func asset(name string) string { return "/static/" + name + "?" + assets()[name] }
+
+var assets = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	entries, err := static.ReadDir("static")
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	for _, e := range entries {
+		text, err := static.ReadFile("static/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		out[e.Name()] = markOf(string(text))
+	}
+	return out
+})
+
+// cached lets the page's own files be kept where their address says what is in them.
 func cached(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if filepath.Ext(r.URL.Path) == "" {
 			http.NotFound(w, r) // no listings
 			return
 		}
-		w.Header().Set("Cache-Control", "private, max-age=3600")
+		if r.URL.RawQuery == assets()[strings.TrimPrefix(r.URL.Path, "/")] {
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -186,11 +213,11 @@ func cached(next http.Handler) http.Handler {
 // login uses a link up. Its answer is a page that leads on: a cookie of this strictness would not be sent by a
 // redirect that another site began, and the link is not left in the window's history.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
-	if !s.logins.take() {
+	cookie, ok := s.Doors.enter(r.URL.Query().Get("t"))
+	if !ok && !s.logins.take() { // who tries links that are none keeps nobody else out
 		http.Error(w, "too many tries; wait a minute, then run parley open", http.StatusTooManyRequests)
 		return
 	}
-	cookie, ok := s.Doors.enter(r.URL.Query().Get("t"))
 	if !ok {
 		s.stranger(w, r)
 		return

@@ -2,7 +2,10 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,10 +14,10 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 )
 
-// A stream looks again when the node's bell rings, at most every settle, and after pulse in any case: some of what is
-// shown, such as who is connected, rings no bell.
+// A stream looks again as soon as the node's bell rings, but not twice within settle, and after pulse in any case: some
+// of what is shown, such as who is connected, rings no bell.
 const (
-	settle = 60 * time.Millisecond
+	settle = 40 * time.Millisecond
 	pulse  = 3 * time.Second
 	beat   = 15 * time.Second
 )
@@ -40,26 +43,28 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
-	out := stream{w: w, c: http.NewResponseController(w), until: r.Context()}
+	// The browser says which view it shows, so that it is not given the same one again.
+	has := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("have"))
+	out := stream{w: w, c: http.NewResponseController(w), until: r.Context(), last: has}
 	cookie, _ := r.Cookie(s.cookieName())
 	for {
 		changed := s.Changed.Changed()
 		if _, in := s.Doors.session(cookie.Value); !in || !out.look(s, v, at.Query()) {
 			return
 		}
-		if !wait(r.Context(), changed) {
+		if !wait(r.Context(), changed, out.looked.Add(settle)) {
 			return
 		}
 	}
 }
 
-// wait waits for news, and then until no burst of it is cut into pieces.
-func wait(ctx context.Context, changed <-chan struct{}) bool {
+// wait waits for news, and no shorter than until soonest, so that a burst of it is not told piece by piece.
+func wait(ctx context.Context, changed <-chan struct{}, soonest time.Time) bool {
 	most := time.NewTimer(pulse)
 	defer most.Stop()
 	select {
 	case <-changed:
-		calm := time.NewTimer(settle)
+		calm := time.NewTimer(time.Until(soonest))
 		defer calm.Stop()
 		select {
 		case <-calm.C:
@@ -73,31 +78,42 @@ func wait(ctx context.Context, changed <-chan struct{}) bool {
 
 // stream is one browser that watches one view.
 type stream struct {
-	w     http.ResponseWriter
-	c     *http.ResponseController
-	until context.Context
-	last  []byte
-	at    time.Time
+	w      http.ResponseWriter
+	c      *http.ResponseController
+	until  context.Context
+	last   string // mark of the view that it shows
+	told   bool   // something was sent
+	looked time.Time
+	at     time.Time // of the last sending
 }
 
 // look sends the view if it has changed; false: nobody listens any more.
 func (o *stream) look(s *Server, v view, q url.Values) bool {
-	var now bytes.Buffer
-	if err := s.live(o.until, &now, v, q); err != nil {
-		now.Reset()
-		_ = trouble(api.Explain(err)).Render(o.until, &now) // it is written to memory
+	now, err := s.live(o.until, v, q)
+	o.looked = time.Now()
+	if err != nil {
+		var sorry bytes.Buffer
+		_ = trouble(api.Explain(err)).Render(o.until, &sorry) // it is written to memory
+		now = sorry.String()
 	}
+	mark, first := markOf(now), !o.told
+	o.told = true
 	switch {
-	case o.last == nil: // the page was made a moment ago; what happened since comes with the first difference
-		o.last = now.Bytes()
-		return o.send("event: view\n" + data(now.String()))
-	case !bytes.Equal(now.Bytes(), o.last):
-		o.last = now.Bytes()
-		return o.send("event: view\n" + data(now.String()))
+	case mark != o.last:
+		o.last = mark
+		return o.send("event: view\nid: " + mark + "\n" + data(now))
+	case first:
+		return o.send("event: same\nid: " + mark + "\ndata:\n\n")
 	case time.Since(o.at) >= beat:
 		return o.send(": here\n\n")
 	}
 	return true
+}
+
+// markOf tells one view from another.
+func markOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (o *stream) send(text string) bool {
@@ -107,16 +123,23 @@ func (o *stream) send(text string) bool {
 	return err == nil && o.c.Flush() == nil
 }
 
-func (s *Server) live(ctx context.Context, to *bytes.Buffer, v view, q url.Values) error {
+// live is a view as the stream brings it.
+func (s *Server) live(ctx context.Context, v view, q url.Values) (string, error) {
 	out, err := v.make(s, ctx, q)
 	if err != nil {
-		return err
+		return "", err
 	}
+	return s.region(ctx, out)
+}
+
+func (s *Server) region(ctx context.Context, v shown) (string, error) {
 	cards, err := s.Reader.Inbox()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return region(out, len(cards)).Render(ctx, to)
+	var out bytes.Buffer
+	err = region(v, len(cards)).Render(ctx, &out)
+	return out.String(), err
 }
 
 // data is text as one event's lines.

@@ -18,6 +18,7 @@ type frame struct {
 	Title  string
 	Path   string // of the tab
 	Live   string // what the stream is asked for; "" does not change
+	Mark   string // of the view as it stands in it
 	Status api.Status
 	CSRF   string
 	Demo   bool
@@ -75,7 +76,12 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, v.tab, err)
 		return
 	}
-	s.write(w, r, frame{Title: out.title, Path: v.tab, Live: r.URL.RequestURI()}, out.body)
+	text, err := s.region(r.Context(), out)
+	if err != nil {
+		s.fail(w, r, v.tab, err)
+		return
+	}
+	s.write(w, r, frame{Title: out.title, Path: v.tab, Live: r.URL.RequestURI(), Mark: markOf(text)}, templ.Raw(text))
 }
 
 // fail shows an error as the commands do: what, and what to do about it.
@@ -125,5 +131,6 @@ func (p pager) To(n int) templ.SafeURL {
 	q := url.Values{}
 	maps.Copy(q, p.Query)
 	q.Set("page", strconv.Itoa(n))
+	q.Del("open")
 	return templ.SafeURL(p.Path + "?" + q.Encode())
 }

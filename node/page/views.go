@@ -80,6 +80,7 @@ func (s *Server) computers(context.Context, url.Values) (shown, error) {
 // setting is the Setup tab.
 type setting struct {
 	api.Status
+	Settings
 	Routes   []Route
 	Passkeys []api.Passkey
 	Demo     bool
@@ -97,7 +98,10 @@ func (s *Server) setup(ctx context.Context, _ url.Values) (shown, error) {
 	if out.Passkeys, err = s.Pages.Passkeys(ctx); err != nil {
 		return shown{}, err
 	}
-	return shown{"Setup", setupView(out), "the settings changed"}, nil
+	if out.Settings, err = s.Settings(ctx); err != nil {
+		return shown{}, err
+	}
+	return shown{title: "Setup", body: setupView(out), say: "the settings changed"}, nil
 }
 
 // logLines is how much of the log the page shows at most.

@@ -47,6 +47,13 @@ func flip(on bool) string {
 	return "1"
 }
 
+func agentsVerb(on bool) string {
+	if on {
+		return "agents off"
+	}
+	return "agents on"
+}
+
 func mainVerb(s api.Status) string {
 	if s.Main.Me {
 		return "main off"

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -45,6 +46,7 @@ type world struct {
 	thread     map[string]api.Thread
 	cards      []api.Card
 	previews   map[string]api.Preview
+	otherwise  string // what previews are of in place of what the cards ask for
 	lines      []api.LogLine
 	kept       []api.KeptFile
 	operations []api.Operation
@@ -53,6 +55,8 @@ type world struct {
 	intents    []api.Intent
 	sessions   []api.Session
 	history    api.History
+	settings   page.Settings
+	ahead      time.Duration // of the clock of links and sessions
 	did        []string
 }
 
@@ -69,6 +73,10 @@ func (w *world) done() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.did)
+}
+
+func (w *world) now() time.Time {
+	return locked(w, func() time.Time { return time.Now().Add(w.ahead) })
 }
 
 func locked[T any](w *world, read func() T) T {
@@ -223,7 +231,7 @@ func (w *world) Preview(_ context.Context, key string) (api.Preview, error) {
 		return api.Preview{}, api.ErrNoCard
 	}
 	out := w.previews[key]
-	out.Key, out.Binds = key, w.cards[i].Binds
+	out.Key, out.Binds = key, cmp.Or(w.otherwise, w.cards[i].Binds)
 	return out, nil
 }
 
@@ -295,7 +303,7 @@ func serve(t testing.TB) *site {
 	}
 	w.book.SetOrigin(l.Origin())
 	s := &site{world: w, origin: l.Origin()}
-	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(nil), Node: page.Node{
+	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(w.now), Node: page.Node{
 		Reader: w, Actor: w, Laner: w, Pages: w, Live: w, Keys: w, Changed: &w.changed,
 		Unlock: func(p string) (api.Prover, error) { return presence.Unlock(dir, p) },
 		Routes: func() ([]page.Route, error) {
@@ -304,6 +312,13 @@ func serve(t testing.TB) *site {
 		SwitchRoute: func(_ context.Context, c string, on bool) (api.Outcome, error) {
 			w.change(func() { w.routes[0].On = on })
 			return w.note(fmt.Sprintf("route %s %v", c, on))
+		},
+		Settings: func(context.Context) (page.Settings, error) {
+			return locked(w, func() page.Settings { return w.settings }), nil
+		},
+		SetNotices: func(_ context.Context, wish page.Notices) (api.Outcome, error) {
+			w.change(func() { w.settings.Notices = wish })
+			return w.note(fmt.Sprintf("notices %v %s", wish.On, wish.Quiet))
 		},
 	}}
 	ctx, cancel := context.WithCancel(context.Background())

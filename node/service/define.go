@@ -106,7 +106,8 @@ func (s Service) agent() string {
 `
 }
 
-// task is the definition for Windows: a task of the person, begun when they sign in, with their rights alone. A
+// task is the definition for Windows: a task of the person, begun when they sign in, with their rights alone. Without
+// their name it would begin when anybody does, which only an administrator may ask for. A
 // service of Windows would have neither their keys nor their gh.
 func (s Service) task() string {
 	return `<?xml version="1.0" encoding="UTF-16"?>
@@ -117,10 +118,12 @@ func (s Service) task() string {
   <Triggers>
     <LogonTrigger>
       <Enabled>true</Enabled>
+      <UserId>` + escape(s.User) + `</UserId>
     </LogonTrigger>
   </Triggers>
   <Principals>
     <Principal id="Author">
+      <UserId>` + escape(s.User) + `</UserId>
       <LogonType>InteractiveToken</LogonType>
       <RunLevel>LeastPrivilege</RunLevel>
     </Principal>

@@ -55,9 +55,10 @@ type Spec struct {
 	Home    string // absolute path of the node's home
 }
 
-// NameFor is the name of the service of a home: the person's own home has the plain one.
-func NameFor(home, own string) string {
-	if home == own {
+// NameFor is the name of the service of a home: the person's own home has the plain one, but on Windows, where all
+// people of a computer name their tasks in one place.
+func NameFor(k Kind, home, own string) string {
+	if home == own && k != Task {
 		return "parley"
 	}
 	sum := sha256.Sum256([]byte(home))
@@ -75,7 +76,9 @@ type Service struct {
 	Dir string
 	// UID is the number of the person for launchd.
 	UID int
-	Run Runner
+	// User is the person for Windows: a name or a security identifier.
+	User string
+	Run  Runner
 	// Made are the folders that Install made, the innermost first; Remove takes those that are empty away.
 	Made []string
 }

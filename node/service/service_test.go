@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"net"
@@ -40,7 +41,7 @@ func (t *told) run(_ context.Context, name string, args ...string) (string, erro
 func service(t *testing.T, k Kind, sys *told) *Service {
 	return &Service{
 		Spec: Spec{Name: "parley", Program: "/opt/my tools/parley", Home: "/home/ada/.local/share/parley"},
-		Kind: k, Dir: filepath.Join(t.TempDir(), "a", "b"), UID: 501, Run: sys.run,
+		Kind: k, Dir: filepath.Join(t.TempDir(), "a", "b"), UID: 501, User: "S-1-5-21-1-2-3-1001", Run: sys.run,
 	}
 }
 
@@ -189,9 +190,14 @@ func TestSystemdIsToldWhenTheNodeIsReady(t *testing.T) {
 }
 
 func TestHomesDoNotShareAService(t *testing.T) {
-	own, other := NameFor("/home/ada/.local/share/parley", "/home/ada/.local/share/parley"), NameFor("/srv/h", "/home/ada/.local/share/parley")
-	if own != "parley" || other == own || other == NameFor("/srv/i", "/home/ada/.local/share/parley") {
-		t.Errorf("%s and %s", own, other)
+	const own = "/home/ada/.local/share/parley"
+	plain, other := NameFor(Systemd, own, own), NameFor(Systemd, "/srv/h", own)
+	if plain != "parley" || other == plain || other == NameFor(Systemd, "/srv/i", own) {
+		t.Errorf("%s and %s", plain, other)
+	}
+	ada, kim := `C:\Users\ada\AppData\Local\parley`, `C:\Users\kim\AppData\Local\parley`
+	if a, k := NameFor(Task, ada, ada), NameFor(Task, kim, kim); a == k || a == "parley" {
+		t.Errorf("two people of one Windows have the tasks %s and %s", a, k)
 	}
 }
 
@@ -222,5 +228,79 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir)
 	if out, err := verify.CombinedOutput(); err != nil || strings.Contains(string(out), "parley") {
 		t.Errorf("systemd-analyze verify: %v\n%s\n%s", err, out, text)
+	}
+}
+
+// launchd and Windows cannot be asked here. Their definitions are read as what they are: a property list, whose
+// dictionary alternates between keys and values.
+func TestTheOtherSystemsDefinitionsAreWellFormed(t *testing.T) {
+	s := service(t, Launchd, &told{})
+	s.Home = `/home/a&<b>"é`
+	text, err := s.Definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		XMLName xml.Name `xml:"plist"`
+		Version string   `xml:"version,attr"`
+		Dict    struct {
+			Entries []struct {
+				XMLName xml.Name
+				Text    string   `xml:",chardata"`
+				Strings []string `xml:"string"`
+			} `xml:",any"`
+		} `xml:"dict"`
+	}
+	if err := xml.Unmarshal(text, &list); err != nil || list.Version != "1.0" {
+		t.Fatalf("version %q, %v", list.Version, err)
+	}
+	values := map[string]string{}
+	for i, e := range list.Dict.Entries {
+		if (i%2 == 0) != (e.XMLName.Local == "key") {
+			t.Fatalf("entry %d of the property list is a %s", i, e.XMLName.Local)
+		}
+		if i%2 == 1 {
+			values[list.Dict.Entries[i-1].Text] = e.XMLName.Local + " " + strings.TrimSpace(e.Text) + strings.Join(e.Strings, "|")
+		}
+	}
+	for key, want := range map[string]string{
+		"Label": "string org.parley-mesh.parley", "ProgramArguments": "array " + strings.Join([]string{s.Program, "--home", s.Home, "up", "--service"}, "|"),
+		"RunAtLoad": "true ", "KeepAlive": "dict ", "Umask": "integer 63", "StandardErrorPath": "string " + s.Home + "/service.err",
+	} {
+		if values[key] != want {
+			t.Errorf("%s is %q, want %q", key, values[key], want)
+		}
+	}
+}
+
+func TestTheTaskOfWindowsIsOfItsPersonAlone(t *testing.T) {
+	s := service(t, Task, &told{})
+	s.Home = `C:\Users\a&b`
+	text, err := s.Definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, ok := strings.CutPrefix(narrow(string(text)), `<?xml version="1.0" encoding="UTF-16"?>`) // Go reads UTF-8 alone
+	var task struct {
+		XMLName   xml.Name `xml:"http://schemas.microsoft.com/windows/2004/02/mit/task Task"`
+		Version   string   `xml:"version,attr"`
+		Trigger   string   `xml:"Triggers>LogonTrigger>UserId"`
+		Principal struct {
+			ID    string `xml:"id,attr"`
+			User  string `xml:"UserId"`
+			Level string `xml:"RunLevel"`
+		} `xml:"Principals>Principal"`
+		Limit     string `xml:"Settings>ExecutionTimeLimit"`
+		Command   string `xml:"Actions>Exec>Command"`
+		Arguments string `xml:"Actions>Exec>Arguments"`
+	}
+	if err := xml.Unmarshal([]byte(body), &task); err != nil || !ok {
+		t.Fatalf("%v, declared %v", err, ok)
+	}
+	if task.Trigger != s.User || task.Principal.User != s.User || task.Principal.ID != "Author" || task.Principal.Level != "LeastPrivilege" || task.Limit != "PT0S" {
+		t.Errorf("%+v", task)
+	}
+	if task.Command != `"`+s.Program+`"` || task.Arguments != `--home "C:\Users\a&b" up --service` {
+		t.Errorf("it runs %s %s", task.Command, task.Arguments)
 	}
 }

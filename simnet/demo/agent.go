@@ -30,7 +30,6 @@ type agent struct {
 	told    []string // what its hooks told it, in order
 	blocked []string // reasons of refused edits
 	wrote   map[string]string
-	lost    bool // an answer came too late
 	say     func(format string, args ...any)
 }
 
@@ -86,7 +85,6 @@ func (a *agent) ask(ctx context.Context, payload map[string]any) (answer, error)
 			return answer{}, fmt.Errorf("%s: its hook: %w", a.who, err)
 		}
 		if a.missed() > before { // an agent would go on here; the story waits
-			a.lost = true
 			if err := pause(ctx, 100*time.Millisecond); err != nil {
 				return answer{}, err
 			}

@@ -223,16 +223,7 @@ func (d *day) heard(ctx context.Context, a *agent, c api.Conflict) error {
 		if a.knows(c) {
 			return true, nil
 		}
-		if err := a.next(ctx); err != nil || !a.lost {
-			return false, err
-		}
-		// An answer came too late for its hook, and is not given twice: whoever wants to be sure asks for a briefing.
-		var b api.Briefing
-		if err := a.parley(ctx, d.o.Program, &b, "briefing", "--json"); err != nil {
-			return false, err
-		}
-		a.told = append(a.told, b.Text)
-		return false, nil
+		return false, a.next(ctx)
 	})
 }
 

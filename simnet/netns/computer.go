@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -209,6 +210,12 @@ func (c *Computer) Learns(most time.Duration, relay string) {
 		}
 	}
 	c.t.Fatalf("computer %d: it does not learn of the relay", c.seed)
+}
+
+// Listens waits until the computer tells others that it is reached at an address.
+func (c *Computer) Listens(most time.Duration, address string) {
+	c.t.Helper()
+	c.Finds(most, "that it is reached at "+address, func(n mesh.Netcheck) bool { return slices.Contains(n.Listen, address) })
 }
 
 // PID is the computer's process.

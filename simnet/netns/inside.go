@@ -222,7 +222,10 @@ func (b *book) Receive(_ context.Context, _ ledger.Device, _ ledger.Family, reco
 		case disk.Stored, disk.Forked:
 			b.have++
 		case disk.Waiting:
-			b.m.Ask(records[i].Ledger)
+			b.m.Ask(func() bool {
+				held, err := b.store.Record(records[i].ID)
+				return err == nil && held == nil
+			})
 		case disk.Known:
 		}
 	}

@@ -187,6 +187,40 @@ func (w *World) moveIn(s, router *Space, addr, gateway string) {
 	s.Run("ip", "route", "add", "default", "via", gateway)
 }
 
+// Maps lets a home's router forward ports for whoever inside asks for one (UPnP, NAT-PMP, PCP), by Debian's miniupnpd.
+// It skips the test where that is not installed.
+func (w *World) Maps(router *Space, net int) {
+	t := w.t
+	t.Helper()
+	daemon, err := exec.LookPath("miniupnpd")
+	if err != nil {
+		t.Skip("miniupnpd is not installed")
+	}
+	router.Rules(`add rule ip home through ct status dnat accept
+table inet filter {
+	chain forward { type filter hook forward priority -1; jump miniupnpd; }
+	chain prerouting { type nat hook prerouting priority dstnat; jump prerouting_miniupnpd; }
+	chain postrouting { type nat hook postrouting priority srcnat + 10; jump postrouting_miniupnpd; }
+	chain miniupnpd { }
+	chain prerouting_miniupnpd { }
+	chain postrouting_miniupnpd { }
+}`)
+	dir := t.TempDir()
+	conf := fmt.Sprintf("ext_ifname=%s\nlistening_ip=lan\nenable_upnp=yes\nenable_natpmp=yes\nsecure_mode=yes\n"+
+		"port=5000\nuuid=00000000-0000-4000-8000-000000000001\nallow 1024-65535 192.168.%d.0/24 1024-65535\n", router.Side, net)
+	if err := os.WriteFile(dir+"/conf", []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := router.Command(daemon, "-d", "-f", dir+"/conf", "-P", dir+"/pid")
+	if err := cmd.Start(); err != nil { // it tells every packet, so nobody listens
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // ip becomes what it starts
+		_ = cmd.Wait()
+	})
+}
+
 // Move takes a computer from where it is to a router's local network, as a laptop is carried.
 func (w *World) Move(s, router *Space, addr, gateway string) {
 	w.t.Helper()

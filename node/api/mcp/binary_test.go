@@ -125,11 +125,24 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 	parley, h := program(t), home(t)
 	up(t, parley, h)
 	bin := filepath.Join(dir, "node_modules", ".bin", "mcp-inspector")
-	cmd := exec.CommandContext(t.Context(), bin, "--cli", parley, "--home", h.Dir, "mcp", "--method", "tools/list", "--strict")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	inspect := func(args ...string) []byte {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), bin, append([]string{"--cli", parley, "--home", h.Dir, "mcp", "--strict", "--method"}, args...)...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return out
 	}
+	for method, want := range map[string]string{"resources/list": "parley://briefing", "resources/templates/list": "parley://threads/{+ref}"} {
+		if out := inspect(method); !strings.Contains(string(out), want) {
+			t.Errorf("%s: %s", method, out)
+		}
+	}
+	if out := inspect("resources/read", "--uri", "parley://threads"); !strings.Contains(string(out), "items") {
+		t.Errorf("%s", out)
+	}
+	out := inspect("tools/list")
 	var list struct {
 		Tools []struct{ Name string }
 	}

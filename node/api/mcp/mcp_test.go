@@ -76,13 +76,17 @@ func (n *counter) asked(route string) string {
 // connect is a client of the SDK that speaks with a server over a pipe.
 func connect(t *testing.T, o mcp.Options) *sdk.ClientSession {
 	t.Helper()
+	return connectAs(t, sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil), o)
+}
+
+func connectAs(t *testing.T, client *sdk.Client, o mcp.Options) *sdk.ClientSession {
+	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- mcp.New(o).ServeStdio(ctx, in, out) }()
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	s, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,10 +25,12 @@ type Options struct {
 	Here func(hint string) string
 }
 
-// Server is the tools of one node.
+// Server is the tools and resources of one node.
 type Server struct {
-	o    Options
-	tool *sdk.Server
+	o           Options
+	tool        *sdk.Server
+	subscribers atomic.Int64
+	subscribed  chan struct{} // holds one signal: somebody has subscribed
 }
 
 const instructions = `parley knows what other agents and developers change right now in the same repositories, on
@@ -38,19 +42,29 @@ has no tool: request_override asks them.`
 
 // New makes a server.
 func New(o Options) *Server {
-	s := &Server{o: o, tool: sdk.NewServer(
+	s := &Server{o: o, subscribed: make(chan struct{}, 1)}
+	s.tool = sdk.NewServer(
 		&sdk.Implementation{Name: "parley", Title: "parley", Version: o.Version},
-		&sdk.ServerOptions{Instructions: strings.ReplaceAll(instructions, "\n", " "), Capabilities: &sdk.ServerCapabilities{}},
-	)}
+		&sdk.ServerOptions{
+			Instructions: strings.ReplaceAll(instructions, "\n", " "), Capabilities: &sdk.ServerCapabilities{},
+			SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
+		},
+	)
 	s.conflictTools()
 	s.workTools()
 	s.talkTools()
+	s.resources()
 	return s
 }
 
 // ServeStdio speaks over in and out until ctx or in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	following, stop := context.WithCancel(ctx)
+	var follows sync.WaitGroup
+	follows.Go(func() { s.follow(following) })
 	err := s.tool.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+	stop()
+	follows.Wait()
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -143,7 +143,11 @@ func (s *Server) check(ctx context.Context, in checkIn) (page[claimed], error) {
 }
 
 func (s *Server) brief(ctx context.Context, in briefIn) (brief, error) {
-	b, err := s.o.Client.Briefing(ctx, s.caller(in.Session))
+	return s.briefFor(ctx, s.caller(in.Session))
+}
+
+func (s *Server) briefFor(ctx context.Context, who api.Caller) (brief, error) {
+	b, err := s.o.Client.Briefing(ctx, who)
 	out := brief{Session: b.Session, Intent: b.Intent, Text: cut(b.Text, resultMax-1000), Conflicts: []string{}, Note: quotedIn}
 	for _, c := range b.Conflicts[:min(len(b.Conflicts), 30)] {
 		out.Conflicts = append(out.Conflicts, c.Ref)

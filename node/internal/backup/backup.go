@@ -86,14 +86,32 @@ func Create(path string, s Seal, h Header, frames func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // the link stays
+	defer os.Remove(f.Name()) // what has its place by then stays
 	if err := errors.Join(write(f, to, h, frames), f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); errors.Is(err, os.ErrExist) {
+	return place(f.Name(), path, os.Link)
+}
+
+// place gives a whole file its name, unless the name is taken. Where the disk knows no links, as that of most sticks,
+// an empty file takes the name first: nobody else's can then be replaced.
+func place(file, path string, link func(file, path string) error) error {
+	err := link(file, path)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, os.ErrExist) {
 		return ErrExists
-	} else if err != nil {
+	}
+	empty, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return ErrExists
+	}
+	if err != nil {
 		return err
+	}
+	if err := errors.Join(empty.Close(), os.Rename(file, path)); err != nil {
+		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }

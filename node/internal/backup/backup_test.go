@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 
@@ -125,5 +126,35 @@ func TestABackupReplacesNothingAndLeavesNothingHalf(t *testing.T) {
 	}
 	if err := Create(other, Seal{Recipient: "age1nonsense"}, head, nil); !errors.Is(err, ErrRecipient) {
 		t.Errorf("no recipient: %v", err)
+	}
+}
+
+func TestADiskWithoutLinksTakesABackupToo(t *testing.T) {
+	noLinks := func(string, string) error { return syscall.EPERM }
+	dir := t.TempDir()
+	whole, path := filepath.Join(dir, "whole"), filepath.Join(dir, "out.age")
+	for name, content := range map[string]string{whole: "sealed", path: "somebody's"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := place(whole, path, noLinks); !errors.Is(err, ErrExists) {
+		t.Errorf("a file was there: %v", err)
+	}
+	if have, err := os.ReadFile(path); string(have) != "somebody's" {
+		t.Errorf("it is %q now, %v", have, err)
+	}
+	path = filepath.Join(dir, "other.age")
+	if err := place(filepath.Join(dir, "gone"), path, noLinks); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what cannot be moved: %v", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("half a backup is left")
+	}
+	if err := place(whole, path, noLinks); err != nil {
+		t.Fatal(err)
+	}
+	if have, err := os.ReadFile(path); string(have) != "sealed" {
+		t.Errorf("the backup is %q, %v", have, err)
 	}
 }

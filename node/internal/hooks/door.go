@@ -97,7 +97,13 @@ type Door struct {
 type untold struct {
 	agent   Agent
 	session string
-	texts   []string
+	texts   []waiting
+}
+
+// waiting is one text with those who want to hear what becomes of it.
+type waiting struct {
+	text string
+	told []Told
 }
 
 const (
@@ -106,85 +112,143 @@ const (
 
 )
 
+// Reply is what a hook prints. Whoever sent it calls Seen or Lost.
+type Reply struct {
+	Text string
+	told []Told
+}
+
+// Wanted reports whether anybody wants to hear what becomes of the reply.
+func (r Reply) Wanted() bool { return len(r.told) > 0 }
+
+// Seen says that the agent has the reply.
+func (r Reply) Seen() {
+	for _, t := range r.told {
+		t.Seen()
+	}
+}
+
+// Lost says that the agent went on without the reply.
+func (r Reply) Lost() {
+	for _, t := range r.told {
+		t.Lost()
+	}
+}
+
 // NewDoor lets agents ask a judge; without one nothing has an opinion.
 func NewDoor(j Judge) *Door { return &Door{judge: j} }
 
 // Answer is what a hook prints. It never fails: what is not understood has no opinion.
-func (r *Door) Answer(ctx context.Context, c Call) string {
+func (r *Door) Answer(ctx context.Context, c Call) Reply {
 	d, ok := dialectOf(c.Agent)
 	if !ok {
-		return ""
+		return Reply{}
 	}
 	e, moment, ok := d.read(c)
 	if !ok || r.judge == nil {
-		return d.silent
+		return Reply{Text: d.silent}
 	}
 	decision := r.judge.Judge(ctx, e).normal(e)
 	if e.Kind == End {
-		r.take(e) // nobody is left to be told
-		return d.silent
+		forget(r.take(e)) // nobody is left to be told
+		return Reply{Text: d.silent}
 	}
 	if ctx.Err() != nil { // the agent has gone on
 		if decision.Verdict == VerdictWarn {
-			r.keep(e, decision.Text)
+			r.keep(e, decision)
+		} else {
+			forget([]waiting{decision.waiting()})
 		}
-		return d.silent
+		return Reply{Text: d.silent}
 	}
 	return r.say(d, e, moment, decision)
 }
 
+func (d Decision) waiting() waiting {
+	w := waiting{text: d.Text}
+	if d.Told != nil {
+		w.told = []Told{d.Told}
+	}
+	return w
+}
+
+// forget says of texts that nobody will be told them.
+func forget(texts []waiting) {
+	for _, w := range texts {
+		Reply{told: w.told}.Lost()
+	}
+}
+
 // say renders a decision together with what the session could not be told before, or keeps it for later.
-func (r *Door) say(d dialect, e Event, moment string, decision Decision) string {
+func (r *Door) say(d dialect, e Event, moment string, decision Decision) Reply {
 	if decision.Verdict == VerdictBlock {
 		if out, ok := d.render(e, moment, decision.cut()); ok {
-			return out
+			return Reply{out, decision.waiting().told}
 		}
 		decision.Verdict = VerdictWarn
 	}
 	if _, can := d.render(e, moment, Warn("x")); !can {
 		if decision.Verdict == VerdictWarn {
-			r.keep(e, decision.Text)
+			r.keep(e, decision)
 		}
-		return d.silent
+		return Reply{Text: d.silent}
 	}
-	texts := r.take(e)
-	if decision.Verdict == VerdictWarn && !slices.Contains(texts, decision.Text) {
-		texts = append(texts, decision.Text)
+	all := r.take(e)
+	if decision.Verdict == VerdictWarn {
+		all = join(all, decision)
 	}
-	if len(texts) == 0 {
-		return d.silent
+	if len(all) == 0 {
+		return Reply{Text: d.silent}
+	}
+	var texts []string
+	var told []Told
+	for _, w := range all {
+		texts, told = append(texts, w.text), append(told, w.told...)
 	}
 	out, ok := d.render(e, moment, Warn(strings.Join(texts, "\n\n")).cut())
 	if !ok {
-		return d.silent
+		forget(all)
+		return Reply{Text: d.silent}
 	}
-	return out
+	return Reply{out, told}
+}
+
+// join puts a text behind others, unless it is among them.
+func join(texts []waiting, d Decision) []waiting {
+	w := d.waiting()
+	i := slices.IndexFunc(texts, func(o waiting) bool { return o.text == w.text })
+	if i < 0 {
+		return append(texts, w)
+	}
+	texts[i].told = append(texts[i].told, w.told...)
+	return texts
 }
 
 // keep remembers what to tell a session. Of too many sessions the longest silent is forgotten.
-func (r *Door) keep(e Event, text string) {
+func (r *Door) keep(e Event, d Decision) {
+	var over []waiting
+	defer func() { forget(over) }() // without the lock
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.IndexFunc(r.later, e.isOf)
 	if i < 0 {
 		if len(r.later) == untoldMax {
+			over = r.later[0].texts
 			r.later = slices.Delete(r.later, 0, 1)
 		}
 		r.later = append(r.later, untold{agent: e.Agent, session: e.Session})
 		i = len(r.later) - 1
 	}
 	u := &r.later[i]
-	if slices.Contains(u.texts, text) {
-		return
+	u.texts = join(u.texts, d)
+	if n := len(u.texts) - untoldTexts; n > 0 {
+		over = append(over, u.texts[:n]...)
+		u.texts = slices.Clone(u.texts[n:])
 	}
-	if len(u.texts) == untoldTexts {
-		u.texts = slices.Delete(u.texts, 0, 1)
-	}
-	u.texts = append(u.texts, text)
 }
 
 // take hands out what a session was not told.
-func (r *Door) take(e Event) []string {
+func (r *Door) take(e Event) []waiting {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.IndexFunc(r.later, e.isOf)

@@ -26,7 +26,7 @@ type desk struct {
 
 func (d desk) says(payload, want string) {
 	d.t.Helper()
-	got := d.door.Answer(d.t.Context(), hooks.Call{Agent: d.agent, Payload: []byte(payload)})
+	got := d.door.Answer(d.t.Context(), hooks.Call{Agent: d.agent, Payload: []byte(payload)}).Text
 	if got != want {
 		d.t.Errorf("%s: got %q, want %q", payload, got, want)
 	}
@@ -95,7 +95,7 @@ func TestCursorRunningClaudesHooksIsAnsweredOnce(t *testing.T) {
 func TestAContextFitsIntoWhatAgentsTake(t *testing.T) {
 	d := hooks.NewDoor(always(hooks.Warn(strings.Repeat("😀<\"", 9000))))
 	for _, a := range []hooks.Agent{hooks.Claude, hooks.Gemini} {
-		out := d.Answer(t.Context(), hooks.Call{Agent: a, Payload: []byte(geminiLine("s", "SessionStart", ""))})
+		out := d.Answer(t.Context(), hooks.Call{Agent: a, Payload: []byte(geminiLine("s", "SessionStart", ""))}).Text
 		var got struct {
 			Specific struct{ AdditionalContext string } `json:"hookSpecificOutput"`
 		}

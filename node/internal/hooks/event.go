@@ -80,6 +80,14 @@ type Decision struct {
 	// Text is what the agent reads: facts for a warning, the reason for a block. Of more than 9000 characters
 	// the rest is cut.
 	Text string `json:"text,omitempty"`
+	// Told, if set, hears what became of the text.
+	Told Told `json:"-"`
+}
+
+// Told hears what became of a decision's text: one of its methods is called, once.
+type Told interface {
+	Seen() // the agent has it
+	Lost() // it never came to the agent, which may be told anew
 }
 
 // Allow has no opinion: the agent goes on as it would without parley.

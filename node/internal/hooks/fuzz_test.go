@@ -18,7 +18,7 @@ func fuzz(f *testing.F, a hooks.Agent) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		c := hooks.Call{Agent: a, Payload: payload}
 		for _, d := range []hooks.Decision{hooks.Allow(), hooks.Warn("<w>\xff"), hooks.Block("b\x00")} {
-			out := hooks.NewDoor(always(d)).Answer(t.Context(), c)
+			out := hooks.NewDoor(always(d)).Answer(t.Context(), c).Text
 			if out != hooks.Silence(a) && !json.Valid([]byte(out)) || strings.Contains(out, `"ask"`) {
 				t.Errorf("%q", out)
 			}

@@ -34,7 +34,7 @@ func payloads(t testing.TB, a hooks.Agent) []string {
 
 // answer is what one payload alone gets from a judge of one opinion.
 func answer(t *testing.T, a hooks.Agent, payload string, d hooks.Decision) string {
-	return hooks.NewDoor(always(d)).Answer(t.Context(), hooks.Call{Agent: a, Payload: []byte(payload)})
+	return hooks.NewDoor(always(d)).Answer(t.Context(), hooks.Call{Agent: a, Payload: []byte(payload)}).Text
 }
 
 func TestEveryRecordedPayloadIsReadAndAnswered(t *testing.T) {

@@ -57,7 +57,8 @@ func (d Decision) normal(e Event) Decision {
 		if e.Kind == BeforeEdit || e.Kind == BeforeShell || e.Kind == TurnEnd {
 			return d
 		}
-		return Warn(d.Text)
+		d.Verdict = VerdictWarn
+		return d
 	}
 	return Allow()
 }

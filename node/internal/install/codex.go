@@ -153,12 +153,13 @@ func (o Options) codexTrust(text, path string) ([]trusted, error) {
 			continue
 		}
 		for g, i := range list.items {
-			if isGroup(d, i) {
-				hash, err := codexHash(h.label, d.text[i.value.start:i.value.end])
+			ours, _ := handlers(d, i)
+			for _, at := range ours {
+				hash, err := codexHash(h.label, alone(d, i, at))
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, trusted{fmt.Sprintf("%s:%s:%d:0", path, h.label, g), hash})
+				out = append(out, trusted{fmt.Sprintf("%s:%s:%d:%d", path, h.label, g, at), hash})
 			}
 		}
 	}

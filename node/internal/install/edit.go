@@ -175,6 +175,38 @@ type spot struct {
 	array bool
 	// ours tells an item of parley from others.
 	ours func(d *document, i item) bool
+	// within, if set, tells the handlers of parley in a group of somebody else.
+	within func(d *document, i item) []int
+}
+
+// among are the handlers of parley in a group of somebody else.
+func (s spot) among(d *document, i item) []int {
+	if s.within == nil {
+		return nil
+	}
+	return s.within(d, i)
+}
+
+// part takes parley's handlers out of the groups of others at a place, which keep theirs.
+func (d *document) part(s spot) error {
+	for at := 0; ; {
+		c, err := d.at(s.path)
+		if err != nil || c == nil || at >= len(c.items) {
+			return err
+		}
+		ours := s.among(d, c.items[at])
+		if len(ours) == 0 {
+			at++
+			continue
+		}
+		list, err := c.items[at].value.member("hooks")
+		if err != nil {
+			return err
+		}
+		if err := d.drop(list, ours[len(ours)-1]); err != nil {
+			return err
+		}
+	}
 }
 
 // remove takes every item of parley out of some places, and the containers that put made for them: the last place
@@ -185,6 +217,9 @@ func (d *document) remove(spots []spot) error {
 		return err
 	}
 	for _, s := range slices.Backward(spots) {
+		if err := d.part(s); err != nil {
+			return err
+		}
 		for {
 			c, err := d.at(s.path)
 			if err != nil {

@@ -122,8 +122,25 @@ func (d *document) holds(e entry) (bool, error) {
 				return false, nil
 			}
 		}
+		for _, at := range e.among(d, i) {
+			found++
+			if !same(alone(d, i, at), e.text) {
+				return false, nil
+			}
+		}
 	}
 	return found == 1, nil
+}
+
+// alone is a group with one of its handlers and none of the others.
+func alone(d *document, group item, at int) string {
+	list, err := group.value.member("hooks")
+	if err != nil {
+		return ""
+	}
+	first, last := list.items[0].start, list.items[len(list.items)-1].value.end
+	it := list.items[at]
+	return d.text[group.start:first] + d.text[it.start:it.value.end] + d.text[last:group.value.end]
 }
 
 // same reports whether two items mean the same; agents write their files anew with other spaces.
@@ -154,16 +171,36 @@ func isHook(d *document, n *node) bool {
 // isHandler tells parley's handlers in a list of them.
 func isHandler(d *document, i item) bool { return isHook(d, i.value) }
 
-// isGroup tells parley's groups in a list of groups: all their handlers are parley's.
-func isGroup(d *document, i item) bool {
+// handlers are those of a group: where parley's stand, and how many there are in all.
+func handlers(d *document, i item) (ours []int, all int) {
 	if i.value.kind != '{' {
-		return false
+		return nil, 0
 	}
 	list, err := i.value.member("hooks")
-	if err != nil || list == nil || list.kind != '[' || len(list.items) == 0 {
-		return false
+	if err != nil || list == nil || list.kind != '[' {
+		return nil, 0
 	}
-	return !slices.ContainsFunc(list.items, func(i item) bool { return !isHook(d, i.value) })
+	for at, h := range list.items {
+		if isHook(d, h.value) {
+			ours = append(ours, at)
+		}
+	}
+	return ours, len(list.items)
+}
+
+// isGroup tells parley's groups in a list of groups: all their handlers are parley's.
+func isGroup(d *document, i item) bool {
+	ours, all := handlers(d, i)
+	return len(ours) == all && all > 0
+}
+
+// inGroup tells parley's handlers in a group that has others as well: somebody put theirs beside parley's.
+func inGroup(d *document, i item) []int {
+	ours, all := handlers(d, i)
+	if len(ours) == all {
+		return nil
+	}
+	return ours
 }
 
 // isServer tells parley's MCP server in an object of servers. Its command is a string, or a list in opencode.
@@ -199,7 +236,7 @@ func group(event, matcher, handler string) entry {
 	if matcher != "" {
 		text = `{"matcher": ` + encode(matcher) + `, "hooks": [` + handler + `]}`
 	}
-	return entry{spot: spot{path: []string{"hooks", event}, array: true, ours: isGroup}, text: text}
+	return entry{spot: spot{path: []string{"hooks", event}, array: true, ours: isGroup, within: inGroup}, text: text}
 }
 
 func join(dir string, name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }

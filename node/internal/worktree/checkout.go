@@ -16,6 +16,9 @@ type Checkout struct {
 	// Base, when set, is the branch that the checkout must stand on for a file to be written (D-10). It is set
 	// once, before the first use.
 	Base string
+	// Home, when set, is noted where this checkout is first written, so that no other home's end takes along what is
+	// kept here. It is set once, before the first use.
+	Home string
 
 	top    string // the working tree, absolute
 	gitDir string // of this working tree
@@ -233,6 +236,9 @@ func (c *Checkout) takeLock() (*os.File, error) {
 	}
 	if err := lockFile(f); err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	if err := c.noteHome(); err != nil {
+		return nil, errors.Join(err, unlockFile(f), f.Close())
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,17 @@ import (
 
 // Place is where a directory lies: a working tree of some repository, which is only looked at.
 type Place struct {
-	Top     string   // of the working tree, absolute, links resolved
-	GitDir  string   // of this working tree
-	Common  string   // what all working trees of the repository share
-	Remotes []string // URLs as they are configured, ascending
+	Top     string // of the working tree, absolute, links resolved
+	GitDir  string // of this working tree
+	Common  string // what all working trees of the repository share
+	Remotes []NamedRemote
+	// Trunk is the remote whose default branch work in this working tree leaves and comes back to; "" is origin.
+	Trunk string
 }
+
+// NamedRemote is one remote as a person configured it. In a [Place] origin comes first, then upstream, then the others by
+// their names.
+type NamedRemote struct{ Name, URL string }
 
 // Locate finds the working tree that a directory lies in. Errors: ErrNoGit, ErrNotRepository.
 func Locate(ctx context.Context, git Git, dir string) (Place, error) {
@@ -37,7 +44,7 @@ func Locate(ctx context.Context, git Git, dir string) (Place, error) {
 	return p, nil
 }
 
-func remotes(ctx context.Context, g runner) ([]string, error) {
+func remotes(ctx context.Context, g runner) ([]NamedRemote, error) {
 	a, err := g.ask(ctx, call{args: []string{"config", "-z", "--get-regexp", `^remote\..*\.url$`}})
 	if err != nil {
 		return nil, err
@@ -45,14 +52,29 @@ func remotes(ctx context.Context, g runner) ([]string, error) {
 	if a.code > 1 { // 1: there is none
 		return nil, errors.New(oneLine(a.stderr))
 	}
-	var out []string
+	var out []NamedRemote
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(a.stdout), "\x00"), "\x00") {
-		if _, url, ok := strings.Cut(entry, "\n"); ok {
-			out = append(out, url)
+		if key, url, ok := strings.Cut(entry, "\n"); ok {
+			out = append(out, NamedRemote{strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url"), url})
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	slices.SortStableFunc(out, func(a, b NamedRemote) int {
+		return cmp.Or(cmp.Compare(remoteRank(a.Name), remoteRank(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func remoteRank(name string) int {
+	if i := slices.Index([]string{"origin", "upstream"}, name); i >= 0 {
+		return i
+	}
+	return 2
+}
+
+// Shares reports whether what is checked out has history in common with a branch of a remote, as it was last fetched.
+func (p Place) Shares(ctx context.Context, git Git, remote, branch string) (bool, error) {
+	a, err := git.theirs(p.Top).ask(ctx, call{args: []string{"merge-base", "HEAD", "refs/remotes/" + remote + "/" + branch}})
+	return err == nil && a.code == 0, err
 }
 
 // Real is a path without links, as far as it is there.
@@ -113,7 +135,7 @@ func (p Place) Stands(ctx context.Context, git Git) (CheckoutState, error) {
 // what HEAD is on, so that only uncommitted work counts.
 func (p Place) Fork(ctx context.Context, git Git, branch string) (base, trunk OID, err error) {
 	c := &Checkout{top: p.Top, git: git.theirs(p.Top)}
-	for _, ref := range []string{"refs/remotes/origin/" + branch, "refs/heads/" + branch} {
+	for _, ref := range []string{"refs/remotes/" + cmp.Or(p.Trunk, "origin") + "/" + branch, "refs/heads/" + branch} {
 		if branch == "" {
 			break
 		}

@@ -25,7 +25,7 @@ func TestADirectoryIsLocatedInItsWorkingTreeAndItsRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := Locate(t.Context(), Git{}, main)
-	if err != nil || a.Top != Real(main) || len(a.Remotes) != 1 || RemoteSlug(a.Remotes[0], "github.com") != "acme/shop" {
+	if err != nil || a.Top != Real(main) || len(a.Remotes) != 1 || RemoteSlug(a.Remotes[0].URL, "github.com") != "acme/shop" {
 		t.Errorf("the main one is %+v, %v", a, err)
 	}
 	b, err := Locate(t.Context(), Git{}, below)

@@ -21,21 +21,28 @@
   // The stream. A browser has few connections to one place, so a hidden window gives its own back.
   let stream = null;
   const live = $("live");
-  const path = $("link") && $("link").dataset.live;
+  let path = $("link") && $("link").dataset.live;
+  let mark = $("link") && $("link").dataset.mark; // of the view as it stands here
   const state = (word, style) => {
     const mark = $("link").firstElementChild;
     mark.className = "status status-" + style;
     mark.nextElementSibling.textContent = word;
   };
-  const take = (html) => {
-    const open = [...live.querySelectorAll("details[open]")].map((d) => d.id);
-    const checked = [...live.querySelectorAll("input")].map((i) => [i.id, i.type === "checkbox" ? i.checked : i.value]);
-    const focus = document.activeElement && live.contains(document.activeElement) ? document.activeElement.id : "";
-    htmx.swap(live, html, { swapStyle: "innerHTML" });
+  // put lets a place look otherwise; what a person has opened, filled in, scrolled to and chosen there stays.
+  const put = (place, html) => {
+    const open = [...place.querySelectorAll("details[open]")].map((d) => d.id);
+    const edited = [...place.querySelectorAll("input")].filter((i) => i.checked !== i.defaultChecked || i.value !== i.defaultValue);
+    const filled = edited.map((i) => [i.id, i.type === "checkbox" ? i.checked : i.value]);
+    const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
+    htmx.swap(place, html, { swapStyle: "innerHTML" });
     open.forEach((id) => $(id) && ($(id).open = true));
-    checked.forEach(([id, v]) => $(id) && (typeof v === "boolean" ? ($(id).checked = v) : ($(id).value = v)));
+    filled.forEach(([id, v]) => $(id) && (typeof v === "boolean" ? ($(id).checked = v) : ($(id).value = v)));
     if (focus && $(focus)) $(focus).focus({ preventScroll: true });
-    times(live);
+    times(place);
+  };
+  const take = (html) => {
+    put(live, html);
+    beside();
     const said = live.querySelector("template[data-say]");
     if (said) {
       if ($("said").textContent !== said.dataset.say) $("said").textContent = said.dataset.say;
@@ -44,14 +51,23 @@
       cards.classList.toggle("badge-primary", said.dataset.cards !== "0");
       cards.classList.toggle("badge-neutral", said.dataset.cards === "0");
     }
-    live.dataset.updates = String(Number(live.dataset.updates || 0) + 1);
     check();
+    count();
+  };
+  const count = () => { live.dataset.updates = String(Number(live.dataset.updates || 0) + 1); };
+  const follow = (to) => { // another view of the same page
+    path = to;
+    mark = "";
+    if (stream) stream.close();
+    stream = null;
+    listen();
   };
   const listen = () => {
     if (stream || !path || document.hidden) return;
-    stream = new EventSource("/events?view=" + encodeURIComponent(path));
+    stream = new EventSource("/events?view=" + encodeURIComponent(path) + "&have=" + mark);
     stream.addEventListener("open", () => { state("live", "success"); $("gone").classList.add("hidden"); });
-    stream.addEventListener("view", (e) => take(e.data));
+    stream.addEventListener("view", (e) => { mark = e.lastEventId; take(e.data); });
+    stream.addEventListener("same", (e) => { mark = e.lastEventId; count(); });
     stream.addEventListener("error", () => {
       state("not live", "error");
       if (stream.readyState === EventSource.CLOSED) {
@@ -67,6 +83,53 @@
       stream = null;
     }
     listen();
+  });
+
+  // The drawer: one conflict beside the list, at an address of its own. What is in it comes with the list.
+  const drawer = $("drawer");
+  const besideOf = (to) => new URL(to, location.origin).searchParams.get("open") || "";
+  const withoutDrawer = () => {
+    const list = new URL(location.href);
+    list.searchParams.delete("open");
+    return list.pathname + list.search;
+  };
+  let last = ""; // the conflict that it showed last
+  let quiet = false; // it closes because the address has changed, and not the other way round
+  const fold = () => {
+    quiet = drawer.open;
+    drawer.close();
+  };
+  const beside = () => {
+    const what = live.querySelector("template[data-drawer]");
+    if (!what || besideOf(path) !== besideOf(location.href)) {
+      if (!what && !besideOf(path)) fold();
+      return;
+    }
+    put($("drawer-box"), what.innerHTML);
+    if (drawer.open) return;
+    last = besideOf(path);
+    drawer.showModal();
+    $("drawer-close").focus();
+    drawer.scrollTop = 0;
+  };
+  drawer && drawer.addEventListener("close", () => {
+    $("drawer-box").replaceChildren();
+    if (!quiet && besideOf(location.href)) {
+      if (stream) stream.close(); // what it still brings is of the drawer
+      stream = null;
+      if (history.state && history.state.drawer) history.back();
+      else {
+        history.replaceState(null, "", withoutDrawer());
+        follow(withoutDrawer());
+      }
+    }
+    quiet = false;
+    const link = [...live.querySelectorAll("a[data-drawer]")].find((a) => besideOf(a.href) === last);
+    (link || $("main")).focus({ preventScroll: true });
+  });
+  window.addEventListener("popstate", () => {
+    if (!besideOf(location.href)) fold();
+    follow(location.pathname + location.search);
   });
 
   // The dialog.
@@ -98,6 +161,13 @@
     else $("main").focus();
   });
   document.addEventListener("click", (e) => {
+    const to = e.target.closest("a[data-drawer]");
+    if (to && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
+      e.preventDefault();
+      history.pushState({ drawer: true }, "", to.href);
+      follow(location.pathname + location.search);
+    }
+    if (e.target.closest("[data-close]") || e.target === drawer) drawer.close();
     if (e.target.closest("[data-shut]") || e.target === dialog) dialog.close();
     if (e.target.closest("[data-passkey]")) agree(e.target.closest("form"));
   });
@@ -144,5 +214,8 @@
   });
 
   times(document);
+  const tab = document.querySelector(".tab-here");
+  if (tab) tab.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a narrow screen
+  if (live) beside();
   listen();
 })();

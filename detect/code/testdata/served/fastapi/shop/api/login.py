@@ -1,0 +1,8 @@
+from fastapi import APIRouter
+
+router = APIRouter(prefix="/login")
+
+
+@router.post("/token")
+def token():
+    return {}
