@@ -15,6 +15,7 @@ type live struct {
 	fed      map[ledger.TID]int
 	seen     map[ledger.ID]uint64 // when it first had a record, which its disk keeps
 	sessions []agentSession
+	told     map[ledger.ID]overlap.Told // what lanes were told, by the statement that shares it
 }
 
 // agentSession is one session of an agent on this computer, with its intent once it declared one.
@@ -56,7 +57,11 @@ func (w *World) newWorkFold() *overlap.Fold {
 func (w *World) settleIn() {
 	w.workRules, w.workers = workRules(), map[ledger.Device]overlap.Person{}
 	for i, c := range w.computers {
-		w.workers[c.dev] = overlap.Person{Fleet: ledger.TID{byte(1 + (i+1)/2)}, Name: c.name}
+		fleet := ledger.TID{byte(1 + (i+1)/2)}
+		if w.cfg.Teams > 0 {
+			fleet = c.fleet
+		}
+		w.workers[c.dev] = overlap.Person{Fleet: fleet, Name: c.name}
 	}
 }
 
@@ -68,7 +73,7 @@ func (c *computer) reopen() {
 	if c.live.seen == nil {
 		c.live.seen = map[ledger.ID]uint64{}
 	}
-	c.live.fold, c.live.fed = c.w.newWorkFold(), map[ledger.TID]int{}
+	c.live.fold, c.live.fed, c.live.told = c.w.newWorkFold(), map[ledger.TID]int{}, map[ledger.ID]overlap.Told{}
 	for _, b := range c.books {
 		if b.family == ledger.Work {
 			c.hearWork(b)
@@ -91,8 +96,11 @@ func (c *computer) hearWork(b *book) {
 		if _, ok := c.live.seen[r.ID]; !ok {
 			c.live.seen[r.ID] = c.millis()
 		}
-		c.live.fold.Add(r, c.live.seen[r.ID])
+		if r.For == (ledger.Place{}) || !c.mate(r.Device) {
+			c.live.fold.Add(r, c.live.seen[r.ID])
+		}
 	}
+	c.live.fold.SetShares(c.shares())
 	c.live.fed[b.tid] = len(records)
 	c.live.fold.Tick(c.millis())
 	if !slices.Contains(c.w.step.Live, c) {
@@ -100,27 +108,18 @@ func (c *computer) hearWork(b *book) {
 	}
 }
 
-// writes seals a record of live work, and gossips it.
+// writes seals a record of live work, and gossips it and what lanes get of it.
 func (c *computer) writes(body ledger.Body) ledger.ID {
 	scope := ledger.Scope{Host: host, Repo: repoID, Period: ledger.PeriodOf(c.millis())}
 	b := c.open(scope.Ledger(), ledger.Work)
-	head := b.head(ledger.Chain{Device: c.dev, Inc: c.inc})
-	h := ledger.Header{
-		Ledger: b.tid, Inc: c.inc, Seq: head.Next, Prev: head.ID, Lam: max(head.Lam, c.live.fold.Lam()) + 1, At: c.millis(),
-	}
-	if h.Seq == 0 {
-		h.Scope = scope
-	}
-	r, err := ledger.Seal(c.key, h, body)
-	if err != nil {
-		c.w.fault = fmt.Errorf("live work: %w", err)
+	r := c.adds(b, ledger.Header{Scope: scope, At: c.millis()}, body)
+	if r == nil {
 		return ledger.ID{}
 	}
-	b.add(r, true)
+	c.w.teams.noteEdit(c, r)
 	c.live.seen[r.ID] = c.millis()
-	c.w.tracef("%s works: %s %s", c, r.Kind, r.ID.Short())
-	c.w.mesh.gossip(c, b, r)
 	c.hearWork(b)
+	c.forOthers(r)
 	return r.ID
 }
 
@@ -128,7 +127,7 @@ func (c *computer) writes(body ledger.Body) ledger.ID {
 func (w *World) work() {
 	r := w.rng.agents
 	c := w.computers[r.IntN(len(w.computers))]
-	if !c.up() || c.lane || c.live.fold == nil || c.fullUntil > w.now {
+	if !c.up() || c.lane && w.cfg.Teams == 0 || c.live.fold == nil || c.fullUntil > w.now {
 		return
 	}
 	if len(c.live.sessions) < w.cfg.Agents && (len(c.live.sessions) == 0 || oneIn(r, 10)) {

@@ -50,8 +50,14 @@ func (c *computer) conflictsOf() []overlap.Conflict {
 // workBooks are a computer's ledgers of live work.
 func (c *computer) workRecords() (all []*ledger.Record) {
 	for _, b := range c.books {
-		if b.family == ledger.Work {
-			all = append(all, b.records...)
+		records := b.records
+		if c.w.cfg.Teams > 0 { // there are several ledgers, of which some were not looked at yet
+			records = records[:min(c.live.fed[b.tid], len(records))]
+		}
+		for _, r := range records {
+			if b.family == ledger.Work && c.counts(b, r) {
+				all = append(all, r)
+			}
 		}
 	}
 	return all
@@ -94,6 +100,9 @@ func sameWorkSameConflicts(w *World, s Step) error {
 			last = max(last, r.At)
 		}
 		again, neutral := w.newWorkFold(), w.newWorkFold()
+		c.live.fold.SetShares(c.shares())
+		again.SetShares(c.shares())
+		neutral.SetShares(c.shares())
 		for _, r := range slices.Backward(records) {
 			again.Add(r, c.live.seen[r.ID])
 			neutral.Add(r, r.At)
@@ -150,11 +159,17 @@ func (c *computer) since(o overlap.Side) (first *ledger.Record) {
 		case *ledger.Claim:
 			holder = body.Holder
 		}
-		if holder != (ledger.ID{}) && (holder == o.ID || holder == o.Session) && (first == nil || r.Lam < first.Lam || r.Lam == first.Lam && r.ID.Less(first.ID)) {
+		if holder != (ledger.ID{}) && (holder == o.ID || holder == o.Session) && (first == nil || earlier(r, first)) {
 			first = r
 		}
 	}
 	return first
+}
+
+// earlier reports whether one record stands before another.
+func earlier(a, b *ledger.Record) bool {
+	x, y := a.Place(), b.Place()
+	return x.Lam < y.Lam || x.Lam == y.Lam && x.ID.Less(y.ID)
 }
 
 // onlyTheNewcomerWaits: of two sides that work on one path the one that came first goes on, and where one holds it the
@@ -172,7 +187,7 @@ func onlyTheNewcomerWaits(w *World, s Step) error {
 			}
 			if !strings.Contains(o.Sentence, "exclusive claim") {
 				x, y := c.since(blocked), c.since(other)
-				if x != nil && y != nil && (x.Lam < y.Lam || x.Lam == y.Lam && x.ID.Less(y.ID)) {
+				if x != nil && y != nil && earlier(x, y) {
 					return fmt.Errorf("at %s %s came before %s and waits", c, blocked.Ref, other.Ref)
 				}
 				continue
@@ -236,7 +251,7 @@ func (c *computer) changed() map[ledger.ID]map[string]ledger.OID {
 	records := c.workRecords()
 	for _, r := range records {
 		if in, ok := r.Content.(*ledger.Intent); ok && in.First == (ledger.ID{}) {
-			of[in.Session] = r.ID
+			of[in.Session] = r.Place().ID
 		}
 	}
 	for _, r := range records {
@@ -251,7 +266,7 @@ func (c *computer) changed() map[ledger.ID]map[string]ledger.OID {
 		if last[holder] == nil {
 			last[holder] = map[string]*ledger.Record{}
 		}
-		if old := last[holder][string(e.Path)]; old == nil || r.Lam > old.Lam || r.Lam == old.Lam && old.ID.Less(r.ID) {
+		if old := last[holder][string(e.Path)]; old == nil || earlier(old, r) {
 			last[holder][string(e.Path)] = r
 		}
 	}

@@ -57,6 +57,8 @@ const (
 	firstWaits
 	forgotten
 	renamed
+	homeWork
+	wholeStory
 )
 
 // Mutant is a broken rule with a name.
@@ -109,6 +111,8 @@ var Mutants = []Mutant{
 	{"first-waits", "E3", "who came first waits", Never, firstWaits, 0},
 	{"forgotten", "E4", "a conflict is not listed", Never, forgotten, 0},
 	{"renamed", "E5", "a conflict has two ids", Never, renamed, 0},
+	{"home-work", "E6", "a lane shows live work as it is at home", Never, homeWork, 1},
+	{"whole-story", "E6", "a lane is told what was over before the switch", Never, wholeStory, 1},
 	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption, 0},
 	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress, 0},
 	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim, 0},

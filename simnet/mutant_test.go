@@ -12,6 +12,7 @@ const mutantSeeds = 300
 var quick = map[string]uint64{
 	"replay-approval": 58, "unreserved": 7, "no-hold": 7, "usurper": 23, "unbounded": 20, "own-chain": 61, "no-hand-over": 27,
 	"old-approval": 12, "untold": 25, "no-denial": 63, "works-for-all": 52,
+	"home-work": 10,
 }
 
 // agentsOf is how many agents the runs of a mutant have.

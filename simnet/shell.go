@@ -75,6 +75,7 @@ func (c *computer) append(a core.Append) []core.Effect {
 	c.w.tracef("%s says %s %s in %s", c, r.Kind, r.ID.Short(), a.Ledger.Short())
 	c.w.step.Sealed = append(c.w.step.Sealed, sealed{who: c, record: r, role: c.role()})
 	c.w.teams.noteAnswer(c, r)
+	c.w.teams.noteShare(c, r)
 	c.w.mesh.gossip(c, b, r)
 	effects := c.core.Handle(b.tell(), c.wall())
 	c.folded(b)

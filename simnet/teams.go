@@ -27,11 +27,15 @@ type teams struct {
 	on      map[[2]ledger.TID]bool         // by end and other end: a person there has switched the lane on, ever
 	asks    map[ledger.TID]bool            // a person there has wanted teammates' conflicts, ever
 	answers map[ledger.TID]map[uint64]bool // accounts that a computer of the fleet has answered with, ever
+	live    map[ledger.ID]shared           // by statement
+	stands  map[string]ledger.OID          // what each holder made of each path last
+	over    map[ledger.OID]over            // when a content that an edit told was another one
 }
 
 // populateTeams makes a world of developers whose persons have paired all their fleets. Every lane is off.
 func (w *World) populateTeams() {
 	w.teams = teams{on: map[[2]ledger.TID]bool{}, asks: map[ledger.TID]bool{}, answers: map[ledger.TID]map[uint64]bool{}}
+	w.teams.live, w.teams.stands, w.teams.over = map[ledger.ID]shared{}, map[string]ledger.OID{}, map[ledger.OID]over{}
 	own := slices.Clone(w.computers)
 	w.teams.all = []team{{user: me, of: own}}
 	for i := range w.cfg.Teams {
@@ -205,6 +209,10 @@ func (w *World) laneAct(c *computer) {
 	r := w.rng.people
 	others := slices.DeleteFunc(slices.Clone(w.teams.all), func(t team) bool { return t.fleet == c.fleet })
 	peer := others[r.IntN(len(others))]
+	if w.cfg.Agents > 0 && oneIn(r, 2) {
+		c.shareWork(peer.fleet)
+		return
+	}
 	switch what := r.IntN(12); {
 	case what < 4:
 		c.switchOn(peer.fleet)
@@ -306,6 +314,10 @@ func (m *mesh) part(from, to *computer, b *book) []*ledger.Record {
 		return b.records
 	case b.tid == from.fleet:
 		return lanes.VisibleRoster(b.tid, b.records)
+	case b.family == ledger.Work && m.w.is(homeWork):
+		return b.records
+	case b.family == ledger.Work && g.SharesWork(b.share(), repoID):
+		return slices.DeleteFunc(slices.Clone(b.records), func(r *ledger.Record) bool { return !g.CarriesWork(r.Device, b.share(), repoID) })
 	case b.family == ledger.Conversation && (g.MaySee(b.records) || m.w.is(halfLane)):
 		return slices.DeleteFunc(slices.Clone(b.records), func(r *ledger.Record) bool { return !g.Carries(r.Device) })
 	}

@@ -97,8 +97,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("world: there is no ending %q", c.Ending)
 	case c.Teams < 0 || c.Teams > 2 || c.Teams > 0 && !slices.Contains(TeamEndings, c.Ending):
 		return fmt.Errorf("world: %d other developers, ending %q; want 0 to 2, and no ending or settle", c.Teams, c.Ending)
-	case c.Agents < 0 || c.Agents > 4 || c.Agents > 0 && c.Teams > 0:
-		return fmt.Errorf("world: %d agents a computer, want 0 to 4, and no other developers' lanes", c.Agents)
+	case c.Agents < 0 || c.Agents > 4:
+		return fmt.Errorf("world: %d agents a computer, want 0 to 4", c.Agents)
 	case c.Computers != 0 && (c.Computers < 2 || c.Computers > 6), c.Steps < 0, c.Calm < 0:
 		return fmt.Errorf("world: %d computers, %d steps, calm at %d; want 2 to 6 computers", c.Computers, c.Steps, c.Calm)
 	}

@@ -61,6 +61,15 @@ func TestPromisesHoldWhileAgentsWork(t *testing.T) { // E1 to E5, C1, C9, C10
 	}
 }
 
+func TestPromisesHoldWhileDevelopersShareTheirAgentsWork(t *testing.T) { // E1 to E6, D-26
+	t.Parallel()
+	for seed := range seedsOf(t, 2) { // further ones: parley-sim -agents 2 -teams 1
+		if err := New(Config{Seed: seed, Agents: 2, Teams: 1}).Run(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestASeedReplaysByteForByte(t *testing.T) {
 	for seed := range seedsOf(t, 8) {
 		var traces [2]bytes.Buffer
