@@ -15,15 +15,15 @@ import (
 
 func TestAPullRequestIsASideUntilItIsGone(t *testing.T) { // C1
 	homes, dirs := newCrew(t, 1)
-	c := runCrewed(t, homes[0], dirs[0])
-	c.looked()
-	dir := c.dir
+	dir := dirs[0]
 	base := git(t, dir, "rev-parse", "HEAD")
 	git(t, dir, "checkout", "-q", "-b", "feat/void")
 	write(t, filepath.Join(dir, "billing", "refund.go"), refundGo+"\n// Late is new.\nfunc Late() {}\n")
 	git(t, dir, "commit", "-q", "-am", "late")
 	head := git(t, dir, "rev-parse", "HEAD")
 	git(t, dir, "checkout", "-q", "main")
+	c := runCrewed(t, homes[0], dir) // it sees nobody at work
+	c.looked()
 	mirror := c.repos[0].mirror
 	git(t, mirror.Dir(), "fetch", "-q", dir, "feat/void", "main")
 

@@ -127,7 +127,7 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 	bin := filepath.Join(dir, "node_modules", ".bin", "mcp-inspector")
 	inspect := func(args ...string) []byte {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), bin, append([]string{"--cli", parley, "--home", h.Dir, "mcp", "--strict", "--method"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), bin, append([]string{"--cli", parley, "--home", h.Dir, "mcp", "--method"}, args...)...)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
@@ -142,7 +142,7 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 	if out := inspect("resources/read", "--uri", "parley://threads"); !strings.Contains(string(out), "items") {
 		t.Errorf("%s", out)
 	}
-	out := inspect("tools/list")
+	out := inspect("tools/list", "--strict")
 	var list struct {
 		Tools []struct{ Name string }
 	}
