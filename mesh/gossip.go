@@ -134,7 +134,10 @@ func (m *Mesh) holds(r *ledger.Record) bool {
 }
 
 // Publish tells the fleet of an own record. It does not wait for the network; who misses it catches up.
-func (m *Mesh) Publish(r *ledger.Record) error { return m.topic.Publish(m.ctx, r.Wire) }
+func (m *Mesh) Publish(r *ledger.Record) error {
+	m.recent.touch(r.Ledger)
+	return m.topic.Publish(m.ctx, r.Wire)
+}
 
 // readGossip hands records over and never waits for the disk. What does not fit is dropped; catch-up
 // brings it.
@@ -215,6 +218,7 @@ func (m *Mesh) deliver(batch []gossiped) (err error) {
 			}
 			book = book.Through(l.now())
 		}
+		m.recent.touchAll(same)
 		err = errors.Join(err, book.Receive(m.ctx, first.from, f, same))
 	}
 	return err

@@ -134,6 +134,7 @@ func (in *intake) flush() {
 			in.fail(err)
 		} else {
 			in.x.received += len(in.batch)
+			in.x.m.recent.touchAll(in.batch)
 		}
 	}
 	in.batch, in.size = nil, 0

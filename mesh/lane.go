@@ -179,6 +179,7 @@ func (m *Mesh) Send(g lanes.Grant, r *ledger.Record) error {
 	if !ok || f == ledger.Roster || !g.Carries(r.Device) || f == ledger.Work && !shows(view, r) {
 		return fmt.Errorf("send to %s: %w", g.Peer().Short(), ErrNotGranted)
 	}
+	m.recent.touch(r.Ledger)
 	return l.topic.Publish(m.ctx, r.Wire)
 }
 

@@ -136,6 +136,7 @@ type Mesh struct {
 	reserve chan struct{}
 	refused Counters
 	rates   rates
+	recent  recent
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without

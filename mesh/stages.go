@@ -141,7 +141,7 @@ func (x *exchange) open() []ledger.Listing {
 			out = append(out, ledger.Listing{Ledger: tid, Digest: d})
 		}
 	}
-	slices.SortFunc(out, func(a, b ledger.Listing) int { return slices.Compare(a.Ledger[:], b.Ledger[:]) })
+	slices.SortFunc(out, inOrder)
 	return out
 }
 
@@ -153,10 +153,7 @@ func (x *exchange) sendOverview() error {
 	if len(x.mine) <= wholeMax {
 		return x.sendList(ledger.ListAll, x.mine)
 	}
-	if len(open) > openMax {
-		open = nil // they come with the groups
-	}
-	if err := x.sendList(ledger.ListOpen, open); err != nil {
+	if err := x.sendList(ledger.ListOpen, x.likely(open)); err != nil {
 		return err
 	}
 	return x.write(&ledger.Buckets{Digests: groupDigests(x.mine)})
@@ -254,7 +251,7 @@ func (x *exchange) sendQuestion(theirs *overview) (named map[ledger.TID]bool, wh
 	}
 	if theirs.all {
 		whole = x.beyond(theirs.listed, x.mine)
-	} else if err := x.sendGroups(theirs); err != nil {
+	} else if err := x.sendGroups(theirs, named); err != nil {
 		return nil, nil, err
 	}
 	return named, whole, x.write(&ledger.Bye{})
@@ -270,13 +267,23 @@ func (x *exchange) beyond(theirs, mine []ledger.Listing) (out []*ledger.Have) {
 	return out
 }
 
-// sendGroups lists this side's part of each group that differs by more than what the peer has listed.
-func (x *exchange) sendGroups(theirs *overview) error {
-	size := len(ledger.Digest{})
+// sendGroups lists this side's part of each group that differs by more than what the peer has listed. How far it holds
+// what was written to last in such a group it says at once, and names it: the peer need not ask first.
+func (x *exchange) sendGroups(theirs *overview, named map[ledger.TID]bool) error {
+	size, late := len(ledger.Digest{}), x.lately()
 	for g := range groups {
 		mine := groupOf(x.mine, byte(g))
 		if ledger.DigestAll(replaced(mine, groupOf(theirs.listed, byte(g)))) == ledger.Digest(theirs.groups[g*size:]) {
 			continue
+		}
+		for _, l := range groupOf(late, byte(g)) {
+			if _, listed := slices.BinarySearchFunc(theirs.listed, l.Ledger, byLedger); listed || named[l.Ledger] {
+				continue
+			}
+			named[l.Ledger] = true
+			if err := x.sendHave(l.Ledger); err != nil {
+				return err
+			}
 		}
 		for first := true; first || len(mine) > 0; first = false {
 			n := min(len(mine), ledger.ListingsMax)

@@ -242,6 +242,46 @@ func TestTenThreadsChangedAnywhereAmong5000CostOneRoundTripMore(t *testing.T) { 
 	})
 }
 
+func TestTenThreadsChangedLatelyAmong5000CostTwoRoundTripsAnd20KB(t *testing.T) { // D-6, P24
+	synctest.Test(t, func(t *testing.T) {
+		a, b, pens := twins(t, 5000, 20)
+		records := 0
+		for i := range 10 {
+			r := pens[i*480+7].nod(t)
+			records += len(r.Wire)
+			m := []*Mesh{a, b}[i%2]
+			both(t, r, m)
+			m.recent.touch(r.Ledger) // as what it publishes or hears
+		}
+		for i := range 2 * recentMax { // and much that is known to both
+			a.recent.touch(pens[i*90+3].tid)
+			b.recent.touch(pens[i*90+3].tid)
+		}
+		for i := range 10 {
+			[]*Mesh{a, b}[i%2].recent.touch(pens[i*480+7].tid)
+		}
+
+		got := compare(t, a, b, 10_010)
+
+		t.Logf("%d bytes, %d of records, %v, %v", got.bytes, records, got.leads, got.both)
+		if !same(a, b) || got.bytes > 20_000 || got.leads > 4*lag {
+			t.Errorf("same: %v, %d bytes, %d of them records, the news after %v", same(a, b), got.bytes, records, got.leads)
+		}
+	})
+}
+
+func TestWhatWasWrittenToLastIsRememberedUpToABound(t *testing.T) {
+	var r recent
+	for i := range byte(2 * recentMax) {
+		r.touch(ledger.TID{i})
+	}
+	r.touch(ledger.TID{recentMax + 3})
+	all := r.all()
+	if len(all) != recentMax || all[recentMax-1] != (ledger.TID{recentMax + 3}) || all[0] != (ledger.TID{recentMax}) {
+		t.Errorf("%d: %v", len(all), all)
+	}
+}
+
 func TestEqualLedgersAmong5000Cost200Bytes(t *testing.T) { // D-6
 	synctest.Test(t, func(t *testing.T) {
 		a, b, _ := twins(t, 5000, 20)
@@ -267,7 +307,11 @@ func TestOneExchangeMakesAnyTwoComputersEqual(t *testing.T) { // P24
 				if chance.IntN(3) == 0 {
 					p = fresh(i)
 				}
-				both(t, p.nod(t), []*Mesh{a, b}[p.tid[0]&1]) // who lacks a record cannot take the next
+				m := []*Mesh{a, b}[p.tid[0]&1]
+				both(t, p.nod(t), m) // who lacks a record cannot take the next
+				if chance.IntN(2) == 0 {
+					m.recent.touch(p.tid)
+				}
 			}
 			want := ledger.DigestAll(union(t, a, b))
 
