@@ -226,7 +226,9 @@ func TestAContractBreaksForThoseWhoUseIt(t *testing.T) { // C4
 	if !strings.Contains(f.Sentence, "cannot tell") {
 		t.Error(f.Sentence)
 	}
-	a.Symbols[0].Verdict, a.Symbols[0].Symbol.Exported = Breaking, false
+	a.Symbols[0].Verdict, a.Symbols[0].Symbol.Exported = Breaking, false // no longer exported, or used in its own file
+	is(t, the(t, find(t, DefaultPolicy(), a, b), ContractBreak), Warn, 90, Observed, "")
+	b.References, b.Claims = nil, []Claim{{Kind: SymbolClaim, Pattern: issueID}}
 	none(t, find(t, DefaultPolicy(), a, b), ContractBreak)
 
 	a, b = broken(Reference{Kind: Import, Target: "sym:ts:other.ts#x", Sure: true})
@@ -236,6 +238,29 @@ func TestAContractBreaksForThoseWhoUseIt(t *testing.T) { // C4
 	is(t, f, Warn, 60, Declared, "")
 	if !strings.HasSuffix(f.Sentence, "INT-14 (maya, codex, feat/refunds) claims it.") {
 		t.Error(f.Sentence)
+	}
+}
+
+func TestCallsFitAVariadicParameterAtTheEnd(t *testing.T) { // C4
+	for _, c := range []struct {
+		kind   ReferenceKind
+		inside string
+		why    []string
+		found  bool
+	}{
+		{Call, "", []string{VariadicAdded}, false},
+		{TypeUse, "", []string{VariadicAdded}, true},
+		{Call, "", []string{VariadicAdded, "result changed"}, true},
+		{Call, "sym:go:a.go#I", []string{VariadicAdded}, true}, // who implements I has to follow
+	} {
+		a, b := jordan(), maya()
+		change := changed(SignatureChanged, "sym:go:a.go#F")
+		change.Symbol.Exported, change.Symbol.Container, change.Verdict, change.Why = true, c.inside, Breaking, c.why
+		a.Files, a.Symbols = []File{edited("a.go", "1")}, []SymbolChange{change}
+		b.Files, b.References = []File{edited("b.go", "2")}, []Reference{{Kind: c.kind, Target: "sym:go:a.go#F", Sure: true, Path: "b.go"}}
+		if r := find(t, DefaultPolicy(), a, b); len(r.Findings) > 0 != c.found {
+			t.Errorf("%+v: %+v", c, r.Findings)
+		}
 	}
 }
 

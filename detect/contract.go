@@ -25,6 +25,7 @@ type promise struct {
 	inside  string // the class around a member
 	change  Change
 	verdict Verdict
+	private bool // used in its own file or package alone, and claimed as a symbol only
 	route   bool
 	tail    bool // only the end of its path is known
 	path    string
@@ -51,14 +52,20 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 	}
 }
 
-// promises lists a party's changes that can concern others, the gravest of each exported symbol, route and schema.
+// promises lists a party's changes that can concern others, the gravest of each symbol, route and schema. What is not exported
+// concerns who works in the same file, or package of Go: nobody else can refer to it.
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
-		if !c.Symbol.Exported || w.how < Moved || w.how == Moved && w.id != c.From {
+		if w.how < Moved || w.how == Moved && w.id != c.From {
 			continue
 		}
-		out := promise{id: w.id, change: w.how, verdict: c.Verdict, inside: c.Symbol.Container, path: symbolPath(w.id), why: c.Why}
+		out := promise{id: w.id, change: w.how, verdict: c.Verdict, path: symbolPath(w.id), why: c.Why}
+		if c.Symbol.Exported {
+			out.inside = c.Symbol.Container
+		} else {
+			out.private = true
+		}
 		if w.how == Moved {
 			out.to = c.Symbol.ID
 		}
@@ -146,7 +153,7 @@ func (p *Party) uses(of promise, across bool) (u uses) {
 		}
 	}
 	u.paths = distinct(u.paths)
-	if u.count == 0 && !across && (p.hasClaim(ContractClaim, of.id) || p.hasClaim(SymbolClaim, of.id)) {
+	if u.count == 0 && !across && !of.private && (p.hasClaim(ContractClaim, of.id) || p.hasClaim(SymbolClaim, of.id)) {
 		u.claimed, u.confidence = true, claimedUse
 	}
 	return u
@@ -192,6 +199,9 @@ func (p *Party) listReferences() {
 // usedBy is how surely a reference is one to the promise, 0 when it is not. Repositories know each other's
 // symbols by package alone.
 func (p promise) usedBy(ref *Reference, across bool) Confidence {
+	if ref.Kind == Call && p.inside == "" && slices.Equal(p.why, []string{VariadicAdded}) {
+		return 0
+	}
 	sure := likelyUse
 	if ref.Sure || ref.Kind == Import && !across {
 		sure = sureUse // the other side shows that what is imported is declared there

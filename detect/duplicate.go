@@ -21,6 +21,11 @@ const (
 	codeMin    = 25
 	filesMin   = 34 // beside an issue that both name; files alone show nothing
 	printsMin  = 12 // fewer fingerprints show nothing
+
+	// Who changes the same declarations, or adds the same ones, need not say so in the same words.
+	spotMin     = 50
+	wordsAtSpot = 40
+	codeAtSpot  = 15
 )
 
 // unknownFamily is the likeness of what is not known.
@@ -29,7 +34,8 @@ const unknownFamily = -1
 // likeness is how similar two sides' work is, in hundredths by family.
 type likeness struct {
 	words, symbols, code, files int
-	issues, names               []string
+	spot                        int // the same declarations changed
+	issues, names, changed      []string
 }
 
 // duplicates finds pairs of sides that seem to do the same work; with one, only its own pairs.
@@ -69,7 +75,7 @@ func duplicate(p, q *Party, words int) (Finding, bool) {
 	a, b := first.Side, newcomer.Side
 	return first.Rules.judge(Finding{
 		Kind: DuplicateWork, Confidence: score, Evidence: Inferred,
-		Sides: []string{a.Ref, b.Ref}, About: distinct(append(slices.Clone(l.issues), l.names...)),
+		Sides: []string{a.Ref, b.Ref}, About: distinct(slices.Concat(l.issues, l.names, l.changed)),
 		Sentence: fmt.Sprintf("%s and %s seem to do the same work: %s.", a.Label(), b.Label(), strings.Join(families, "; ")),
 		Suggestion: fmt.Sprintf("Agree via message_send between %s and %s which of the two goes on; %s arrived second and can take over another part.",
 			a.Ref, b.Ref, b.Ref),
@@ -88,6 +94,8 @@ func compareWork(p, q *Party) (l likeness) {
 	if p.Grammars == q.Grammars && len(p.Prints) >= printsMin && len(q.Prints) >= printsMin {
 		l.code = jaccard(countCommon(p.Prints, q.Prints), len(p.Prints), len(q.Prints))
 	}
+	l.changed = common(p.changedIDs, q.changedIDs)
+	l.spot = jaccard(len(l.changed), len(p.changedIDs), len(q.changedIDs))
 	filesP, filesQ := p.ownFiles, q.ownFiles
 	l.files = jaccard(len(common(filesP, filesQ)), len(filesP), len(filesQ))
 	return l
@@ -104,7 +112,10 @@ func (l likeness) families() (said []string) {
 	if l.symbols >= symbolsMin {
 		said = append(said, fmt.Sprintf("both add %d symbol(s): %s", len(l.names), list(l.names)))
 	}
-	if l.code >= codeMin {
+	if l.spot >= spotMin {
+		said = append(said, fmt.Sprintf("both change %d symbol(s): %s", len(l.changed), list(l.changed)))
+	}
+	if l.code >= codeMin || l.oneSpot() && l.code >= codeAtSpot {
 		said = append(said, fmt.Sprintf("their new code is alike (%d %%)", l.code))
 	}
 	if l.oneFix() {
@@ -115,6 +126,11 @@ func (l likeness) families() (said []string) {
 
 // oneFix reports whether both name one issue and mend it in the same files: then it is one work, however different the code.
 func (l likeness) oneFix() bool { return len(l.issues) > 0 && l.files >= filesMin }
+
+// oneSpot reports whether both change, or add, mostly the same declarations, in like words or by like code.
+func (l likeness) oneSpot() bool {
+	return max(l.spot, l.symbols) >= spotMin && (l.words >= wordsAtSpot || l.code >= codeAtSpot)
+}
 
 // score joins the families. One issue named by both is as good as a task in the same words. A family about which
 // nothing is known on some side is left out, and the others carry its weight.
@@ -132,7 +148,7 @@ func (l likeness) score() Confidence {
 		}
 	}
 	score := Confidence(min(100, sum/max(whole, 1)))
-	if l.oneFix() {
+	if l.oneFix() || l.oneSpot() {
 		return max(score, duplicateMin)
 	}
 	return score
@@ -148,6 +164,16 @@ func (p *Party) listNewNames() (names []string) {
 		}
 	}
 	return distinct(names)
+}
+
+// listChangedIDs is the symbols that a party changes, ascending.
+func (p *Party) listChangedIDs() (ids []string) {
+	for _, w := range p.works {
+		if w.how != Added && !w.test() {
+			ids = append(ids, w.id)
+		}
+	}
+	return distinct(ids)
 }
 
 func (p *Party) listOwnFiles() (paths []string) {

@@ -162,3 +162,28 @@ func TestWhoSharesAWorkingCopyNeitherMergesNorRepeats(t *testing.T) { // C16
 		t.Errorf("in one working copy: %v", got)
 	}
 }
+
+func TestOneMendInOtherWordsAndCodeIsADuplicate(t *testing.T) { // C16
+	const refund = "sym:ts:refund.ts#issueRefund"
+	mend := func() (a, b *Digest) {
+		a, b = jordan(), maya()
+		a.Side.Task, b.Side.Task = "Reject negative amounts when issuing a refund", "Refund of negative amount is refused with an error"
+		a.Files, b.Files = []File{edited("refund.ts", "1")}, []File{edited("refund.ts", "2")}
+		a.Symbols, b.Symbols = []SymbolChange{changed(Body, refund)}, []SymbolChange{changed(Body, refund)}
+		a.Prints, b.Prints = Winnow(tokens(1, 200)), Winnow(tokens(2, 200))
+		return a, b
+	}
+	a, b := mend()
+	f := the(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
+	if !strings.Contains(f.Sentence, "both change 1 symbol(s): "+refund) {
+		t.Error(f.Sentence)
+	}
+	a, b = mend()
+	b.Side.Task = "Refunds in several currencies"
+	none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
+	a, b = mend()
+	for _, other := range []string{"x", "y"} {
+		b.Symbols = append(b.Symbols, changed(Body, "sym:ts:refund.ts#"+other))
+	}
+	none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
+}

@@ -2,8 +2,8 @@ package detect
 
 import (
 	"fmt"
-	"iter"
 	"slices"
+	"strings"
 )
 
 // How sure an overlap of paths is, by how specific the match is (C2).
@@ -123,42 +123,48 @@ func (m *meeting) settled(t touch, claimer *Party) bool {
 }
 
 func (m *meeting) claimedByBoth(s *shared) {
-	for i := range m.a.claims {
-		x := &m.a.claims[i]
-		if x.Kind != PathClaim {
+	m.claimsAlike(func(x, y *claim) {
+		if !x.overlaps(y.pattern, m.folds) {
+			return
+		}
+		name, how := jointClaim(x, y)
+		if !m.rules.ignores(name, m.folds) {
+			s.add(name, how, Declared)
+		}
+	})
+}
+
+// claimsAlike walks the claims of both sides on paths of which one's head begins with the other's: no others overlap.
+// Both are in order, and a head stands before those that begin with it; so it looks at each claim once.
+func (m *meeting) claimsAlike(found func(x, y *claim)) {
+	as, bs := m.a.heads(m.folds), m.b.heads(m.folds)
+	var a, b []*claim // whose heads the present one begins with
+	for len(as) > 0 && (len(bs) > 0 || len(b) > 0) || len(bs) > 0 && len(a) > 0 {
+		if len(bs) == 0 || len(as) > 0 && as[0].head(m.folds) <= bs[0].head(m.folds) {
+			x := as[0]
+			a, b = m.opened(a, x), m.opened(b, x)
+			for _, y := range b {
+				found(x, y)
+			}
+			a, as = append(a, x), as[1:]
 			continue
 		}
-		for y := range m.b.pathClaims(x.top()) {
-			if !x.overlaps(y.pattern, m.folds) {
-				continue
-			}
-			name, how := jointClaim(x, y)
-			if !m.rules.ignores(name, m.folds) {
-				s.add(name, how, Declared)
-			}
+		y := bs[0]
+		a, b = m.opened(a, y), m.opened(b, y)
+		for _, x := range a {
+			found(x, y)
 		}
+		b, bs = append(b, y), bs[1:]
 	}
 }
 
-// pathClaims walks the claims on paths that can overlap with one below a top directory; "" is any.
-func (p *Party) pathClaims(top string) iter.Seq[*claim] {
-	return func(yield func(*claim) bool) {
-		for _, list := range [2][]*claim{p.byTop[top], p.byTop[""]} {
-			for _, c := range list {
-				if !yield(c) {
-					return
-				}
-			}
-			if top == "" {
-				break
-			}
-		}
-		for i := range p.claims {
-			if c := &p.claims[i]; top == "" && c.Kind == PathClaim && c.top() != "" && !yield(c) {
-				return
-			}
-		}
+// opened leaves of claims that begin with each other those whose head another one begins with.
+func (m *meeting) opened(open []*claim, c *claim) []*claim {
+	n := len(open)
+	for n > 0 && !strings.HasPrefix(c.head(m.folds), open[n-1].head(m.folds)) {
+		n--
 	}
+	return open[:n]
 }
 
 // jointClaim names what two overlapping claims have in common, and how specific that is.

@@ -41,20 +41,11 @@ func newPattern(s string) (p pattern, err error) {
 }
 
 // head is what everything begins with that the pattern matches.
-func (p pattern) head(folds bool) string {
+func (p *pattern) head(folds bool) string {
 	if folds {
 		return p.foldedHead
 	}
 	return p.plainHead
-}
-
-// top is the first directory of everything that the pattern matches, folded; "" when that is not known.
-func (p pattern) top() string {
-	top, _, ok := strings.Cut(p.foldedHead, "/")
-	if !ok {
-		return ""
-	}
-	return top
 }
 
 // apart reports whether two patterns, or a pattern and a path, surely match nothing in common: neither's head begins
@@ -191,22 +182,24 @@ func (r *Rules) linked(a, b string) bool {
 // Party is a digest made ready to be held against others. It is read only.
 type Party struct {
 	*Digest
-	touched  []touch // by path, the ignored ones left out
-	folded   []touch // the same by folded path
-	claims   []claim
-	byTop    map[string][]*claim // claims on paths by [pattern.top]
-	works    []work              // on symbols, by id
-	promised []promise
-	files    map[string]*File
-	targets  map[string][]*Reference
-	at       map[string]int    // where the works on a symbol start
-	index    fileIndex         // of all files that are not ignored
-	words    map[string]uint64 // of the task
-	requests []*Reference      // those over HTTP
-	newNames []string          // of what it adds
-	ownFiles []string          // those made by hand
-	doubts   []Doubt
-	Rules    *Rules
+	touched    []touch // by path, the ignored ones left out
+	folded     []touch // the same by folded path
+	claims     []claim
+	byHead     [2][]*claim // claims on paths by their heads, as they are and folded
+	works      []work      // on symbols, by id
+	promised   []promise
+	files      map[string]*File
+	targets    map[string][]*Reference
+	at         map[string]int    // where the works on a symbol start
+	added      map[string][]int  // the works that add a name to a package
+	index      fileIndex         // of all files that are not ignored
+	words      map[string]uint64 // of the task
+	requests   []*Reference      // those over HTTP
+	newNames   []string          // of what it adds
+	changedIDs []string          // of the declarations that it changes
+	ownFiles   []string          // those made by hand
+	doubts     []Doubt
+	Rules      *Rules
 }
 
 // touch is one path that a file has or had.
@@ -249,12 +242,7 @@ func (r *Rules) Party(d *Digest) *Party {
 		}
 		p.claims = append(p.claims, claim{c, pattern})
 	}
-	p.byTop = map[string][]*claim{}
-	for i := range p.claims {
-		if c := &p.claims[i]; c.Kind == PathClaim {
-			p.byTop[c.top()] = append(p.byTop[c.top()], c)
-		}
-	}
+	p.listHeads()
 	for _, path := range d.Unreadable {
 		p.doubts = append(p.doubts, Doubt{PathOverlap, []string{d.Side.Ref}, path + " cannot be read"})
 	}
@@ -263,8 +251,27 @@ func (r *Rules) Party(d *Digest) *Party {
 	p.listReferences()
 	p.words = wordCounts(d.Side.Task)
 	p.index = newFileIndex(p.pick(d.Files))
-	p.newNames, p.ownFiles = p.listNewNames(), p.listOwnFiles()
+	p.newNames, p.changedIDs, p.ownFiles = p.listNewNames(), p.listChangedIDs(), p.listOwnFiles()
 	return p
+}
+
+// listHeads puts the claims on paths in order by what everything begins with that they match.
+func (p *Party) listHeads() {
+	for i := range p.claims {
+		if c := &p.claims[i]; c.Kind == PathClaim {
+			p.byHead[0], p.byHead[1] = append(p.byHead[0], c), append(p.byHead[1], c)
+		}
+	}
+	slices.SortStableFunc(p.byHead[0], func(a, b *claim) int { return strings.Compare(a.plainHead, b.plainHead) })
+	slices.SortStableFunc(p.byHead[1], func(a, b *claim) int { return strings.Compare(a.foldedHead, b.foldedHead) })
+}
+
+// heads are the claims on paths in order of their heads.
+func (p *Party) heads(folds bool) []*claim {
+	if folds {
+		return p.byHead[1]
+	}
+	return p.byHead[0]
 }
 
 // paths is where a file is and was.

@@ -10,7 +10,8 @@ type Symbol struct {
 	Container string // the id of the symbol around it, "" at the top of the file
 	Exported  bool   // other files can use it
 	Test      bool   // in a test file, or a test itself
-	// Package is the id under which other repositories import it, pkg:<manager>:<package>#<name>, or "".
+	// Package is the id under which other packages import it, pkg:<manager>:<package>#<name>, or "". Of a symbol that moved it
+	// is the old one, since that is what its users know.
 	Package   string
 	Line      uint32 // first line of the declaration, from 1
 	Lines     uint32 // how many
@@ -103,6 +104,10 @@ type SymbolChange struct {
 	Why     []string // what was found, for people: "parameter currency added without a default"
 }
 
+// VariadicAdded is why a function changed to which calls still fit: its type is another one, so that only who passes the function
+// itself on is broken.
+const VariadicAdded = "variadic parameter added at the end"
+
 // ContractKind is what others rely on (C4).
 type ContractKind uint8
 
@@ -180,6 +185,14 @@ type Unit struct {
 	Imports []Binding
 	Exports []Binding // also of names that another module declares
 	Mounts  []Mount
+	Values  []Value // exported constants, for URLs of other files
+}
+
+// Value is what an exported constant of a file holds, or the base URL of a client of HTTP that it exports. Text may
+// have marks for what still other files say.
+type Value struct {
+	Name, Text string
+	Client     bool
 }
 
 // Binding is a name that a file imports or exports: Local stands for Name of Module, which is "" for a name of
@@ -194,6 +207,12 @@ type Binding struct {
 type Mount struct {
 	Prefix, Router, Into string
 	Line                 uint32
+}
+
+// Outsider is a [Reader] that can name the files it would like to see besides those that changed, of what is at hand:
+// unchanged ones, which then stand on both sides of [Reader.Compare].
+type Outsider interface {
+	Outside(units []Unit) []string
 }
 
 // Reader reads code. Its answers depend on nothing but its arguments and [Reader.Grammars].

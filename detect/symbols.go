@@ -31,6 +31,7 @@ func (m *meeting) symbolOverlap() {
 	var met []encounter
 	for _, x := range m.a.works {
 		met = append(met, m.sameSymbol(x)...)
+		met = append(met, m.samePackage(x)...)
 		met = append(met, m.around(x, m.a, m.b)...)
 		if m.b.hasClaim(SymbolClaim, x.id) {
 			met = append(met, m.encounter(x, work{id: x.id, sure: true}, m.a, m.b))
@@ -70,6 +71,20 @@ func (m *meeting) sameSymbol(x work) (met []encounter) {
 			continue
 		}
 		met = append(met, m.encounter(x, y, m.a, m.b))
+	}
+	return met
+}
+
+// samePackage meets a new declaration with one of the same name that the other side adds to another file of the package: both
+// cannot be in it.
+func (m *meeting) samePackage(x work) (met []encounter) {
+	if x.how != Added || x.change.Symbol.Package == "" || strings.HasSuffix(x.id, "#main") {
+		return nil
+	}
+	for _, i := range m.b.added[x.change.Symbol.Package] {
+		if y := m.b.works[i]; y.id != x.id {
+			met = append(met, m.encounter(x, y, m.a, m.b))
+		}
 	}
 	return met
 }

@@ -75,7 +75,7 @@ func (c corpus) similar(i, j int) int {
 			x, y = x+1, y+1
 		}
 	}
-	return int(100 * dot / max(1, root(a.square)*root(b.square)))
+	return int(min(100, 100*dot/max(1, root(a.square)*root(b.square))))
 }
 
 // wordCounts splits a text into words, camelCase and snake_case too, in lower case and without common endings.

@@ -40,6 +40,12 @@ func (p *Party) listWorks() {
 	for i := len(p.works) - 1; i >= 0; i-- {
 		p.at[p.works[i].id] = i
 	}
+	p.added = map[string][]int{}
+	for i, w := range p.works {
+		if w.how == Added && w.change.Symbol.Package != "" {
+			p.added[w.change.Symbol.Package] = append(p.added[w.change.Symbol.Package], i)
+		}
+	}
 }
 
 // clean reports whether the file of a change was read from end to end in both versions. A move is also judged by

@@ -14,9 +14,22 @@ type Grant struct {
 	peer     ledger.TID
 	mutual   bool
 	repos    []uint64    // that both ends listed, ascending
-	live     [2][]uint64 // those of them whose live work this end shares, and the other one
+	live     [2]LiveWork // what this end shares of its live work, and the other one
 	rosters  Rosters
 	computer []ledger.Device
+}
+
+// LiveWork is what one end of a lane shares of its live work (D-26).
+type LiveWork struct {
+	Repositories []uint64        // of both ends, ascending
+	On           ledger.ID       // the statement that says so: what is written for it, and nothing older, crosses
+	Names        ledger.NamesKey // by which names in it are hidden; zero: they are shown
+}
+
+// Has reports whether live work in a repository is shared.
+func (s LiveWork) Has(repository uint64) bool {
+	_, has := slices.BinarySearch(s.Repositories, repository)
+	return has
 }
 
 // Grant is the leave to send through the lane: a person paired the fleets and has it switched on at this end.
@@ -32,11 +45,8 @@ func (l Lane) Grant() (Grant, bool) {
 			}
 		}
 		for i, end := range []Switch{l.Ours, l.Theirs} {
-			for _, id := range end.Live {
-				if g.Covers(id) {
-					g.live[i] = append(g.live[i], id)
-				}
-			}
+			g.live[i] = end.work(true)
+			g.live[i].Repositories = slices.DeleteFunc(slices.Clone(end.Live), func(id uint64) bool { return !g.Covers(id) })
 		}
 	}
 	return g, true
@@ -70,29 +80,33 @@ func (g Grant) Covers(repository uint64) bool {
 	return g.Mutual() && found
 }
 
-// CarriesWork reports whether the lane carries what a computer says of its live work in a repository: the lane is on
-// at both ends for it, and the end that the computer is or was of shares it (D-26). A third developer's work stays with
-// the lane that it came by.
-func (g Grant) CarriesWork(d ledger.Device, repository uint64) bool {
-	_, shared := slices.BinarySearch(g.liveOf(d), repository)
-	return g.Mutual() && shared
+// CarriesWork reports whether the lane carries what a computer wrote of its live work in a repository under a
+// statement of its end: the lane is on at both ends for the repository, and the statement is the one in force (D-26).
+func (g Grant) CarriesWork(d ledger.Device, on ledger.ID, repository uint64) bool {
+	s := g.sharedBy(d)
+	return g.Mutual() && s.On == on && s.Has(repository)
 }
 
 // CarriesAnyWork is [Grant.CarriesWork] for some repository.
-func (g Grant) CarriesAnyWork(d ledger.Device) bool { return g.Mutual() && len(g.liveOf(d)) > 0 }
-
-// SharesWork reports whether live work in a repository crosses in either direction.
-func (g Grant) SharesWork(repository uint64) bool {
-	_, ours := slices.BinarySearch(g.live[0], repository)
-	_, theirs := slices.BinarySearch(g.live[1], repository)
-	return g.Mutual() && (ours || theirs)
+func (g Grant) CarriesAnyWork(d ledger.Device) bool {
+	return g.Mutual() && len(g.sharedBy(d).Repositories) > 0
 }
 
-func (g Grant) liveOf(d ledger.Device) []uint64 {
+// Shares reports whether the end that a computer is of shares live work in a repository.
+func (g Grant) Shares(d ledger.Device, repository uint64) bool {
+	return g.Mutual() && g.sharedBy(d).Has(repository)
+}
+
+// SharesWork reports whether live work in a repository that was written under a statement crosses.
+func (g Grant) SharesWork(on ledger.ID, repository uint64) bool {
+	return g.Mutual() && slices.ContainsFunc(g.live[:], func(s LiveWork) bool { return s.On == on && s.Has(repository) })
+}
+
+func (g Grant) sharedBy(d ledger.Device) LiveWork {
 	fleet, known := g.rosters.Of(d)
 	switch {
 	case !known:
-		return nil
+		return LiveWork{}
 	case fleet.Fleet == g.own:
 		return g.live[0]
 	}

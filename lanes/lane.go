@@ -22,8 +22,10 @@ type Bind struct {
 // Switch is what one end of a lane last said.
 type Switch struct {
 	On           bool
-	Repositories []uint64 // GitHub's numeric ids, ascending; empty while off
-	Live         []uint64 // those of them whose live work that end shares (D-26), ascending
+	Repositories []uint64        // GitHub's numeric ids, ascending; empty while off
+	Live         []uint64        // those of them whose live work that end shares (D-26), ascending
+	Said         ledger.ID       // the statement that says so; zero while off
+	Names        ledger.NamesKey // by which the names in that live work are hidden; zero: they are shown
 }
 
 // Lane is the link between this developer's fleet and another one's, as folded from both rosters and the
@@ -142,7 +144,7 @@ func fold(end Roster, said []*ledger.Record) (out Switch, counted []*ledger.Reco
 	for _, r := range counted {
 		on, isOn := r.Content.(*ledger.LaneOn)
 		if isOn && !slices.ContainsFunc(offs, func(off ledger.ID) bool { return !knows[r.ID][off] }) {
-			out = Switch{On: true, Repositories: on.Repos, Live: on.Live}
+			out = Switch{On: true, Repositories: on.Repos, Live: on.Live, Said: r.ID, Names: on.Names}
 		}
 	}
 	return out, counted
@@ -163,21 +165,24 @@ func (r Roster) within(rec *ledger.Record) bool {
 // SwitchOn is the statement by which a person here switches the lane on for repositories. It knows every
 // statement of this end that is known here. Live work goes on being shared in those of them where it was.
 func (l Lane) SwitchOn(repositories []uint64) *ledger.LaneOn {
-	return l.statement(repositories, l.Ours.Live)
+	return l.statement(repositories, l.Ours.Live, l.Ours.Names)
 }
 
 // ShareWork is the statement by which a person here shares live work in exactly these repositories of the lane, which
-// is on (D-26); others of the list are left out.
-func (l Lane) ShareWork(repositories []uint64) *ledger.LaneOn {
-	return l.statement(l.Ours.Repositories, repositories)
+// is on (D-26); others of the list are left out. With a key the names in it are hidden.
+func (l Lane) ShareWork(repositories []uint64, names ledger.NamesKey) *ledger.LaneOn {
+	return l.statement(l.Ours.Repositories, repositories, names)
 }
 
-func (l Lane) statement(repositories, live []uint64) *ledger.LaneOn {
+func (l Lane) statement(repositories, live []uint64, names ledger.NamesKey) *ledger.LaneOn {
 	out := &ledger.LaneOn{Repos: distinct(repositories)}
 	for _, id := range distinct(live) {
 		if _, listed := slices.BinarySearch(out.Repos, id); listed {
 			out.Live = append(out.Live, id)
 		}
+	}
+	if len(out.Live) > 0 {
+		out.Names = names
 	}
 	last := map[ledger.Chain]bool{}
 	for _, r := range slices.Backward(l.statements) {
@@ -219,4 +224,17 @@ func (l *Lane) hearNotes(followed []*ledger.Record) {
 // fleet's computers found the cause.
 func (l Lane) Told(thread ledger.TID, cause uint64) bool {
 	return slices.ContainsFunc(l.Notes, func(n Noted) bool { return n.Ours && n.Thread == thread && n.Cause == cause })
+}
+
+// OurWork is what this end shares of its live work, and TheirWork the other one: zero while that end is off.
+func (l Lane) OurWork() LiveWork { return l.Ours.work(l.Bound) }
+
+// TheirWork is what the other end shares of its live work.
+func (l Lane) TheirWork() LiveWork { return l.Theirs.work(l.Bound) }
+
+func (s Switch) work(bound bool) LiveWork {
+	if !bound || !s.On {
+		return LiveWork{}
+	}
+	return LiveWork{Repositories: s.Live, On: s.Said, Names: s.Names}
 }

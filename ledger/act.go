@@ -70,6 +70,8 @@ type Branch struct {
 	Subjects string   `cbor:"7,keyasint,omitempty"` // of its commits
 	Issues   []string `cbor:"8,keyasint,omitempty"` // ascending
 	Grammars string   `cbor:"9,keyasint,omitempty"`
+	// Of is the fleet of the developer whose work it is, by the addresses that its publisher confirmed; zero: nobody known.
+	Of TID `cbor:"16,keyasint,omitzero"`
 }
 
 // Kind is [KindAct].

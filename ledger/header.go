@@ -89,6 +89,10 @@ func (h *Header) set(key uint64, v []byte) (ok bool) {
 		h.Deps, ok = idList(v)
 	case 18:
 		h.Scope, ok = scopeOf(v)
+	case 19:
+		ok = exactly(h.Share[:], v) && h.Share != ID{}
+	case 20:
+		h.For, ok = placeOf(v)
 	}
 	return ok
 }
@@ -121,6 +125,17 @@ func scopeOf(v []byte) (s Scope, ok bool) {
 	period, isPeriod := uintOf(v[end:])
 	s.Repo, s.Period = repo, period
 	return s, isRepo && isPeriod && s != Scope{}
+}
+
+// placeOf reads a list of a logical time and the id of a record.
+func placeOf(v []byte) (p Place, ok bool) {
+	major, count, at := head(v, 0)
+	if major != majorArray || count != 2 {
+		return p, false
+	}
+	end := item(v, at, 0)
+	p.Lam, ok = uintOf(v[at:end])
+	return p, ok && exactly(p.ID[:], v[end:]) && p.ID != ID{}
 }
 
 // idList reads a list that is not empty.

@@ -79,7 +79,7 @@ var forms = [...]form{
 	{KindMainRelease, Roster, 0, func() Body { return new(MainRelease) }},
 	{KindLaneBind, Roster, through(3) | 1<<16, func() Body { return new(LaneBind) }},
 	{KindAddress, Roster, through(2), func() Body { return new(Address) }},
-	{KindLaneOn, Lane, through(1) | 1<<16 | 1<<17, func() Body { return new(LaneOn) }},
+	{KindLaneOn, Lane, through(1) | 1<<16 | 1<<17 | 1<<18, func() Body { return new(LaneOn) }},
 	{KindLaneOff, Lane, 0, func() Body { return new(LaneOff) }},
 	{KindWho, Lane, through(1), func() Body { return new(Who) }},
 	{KindAm, Lane, through(4), func() Body { return new(Am) }},
@@ -92,7 +92,7 @@ var forms = [...]form{
 	{KindAct, Work, through(7), func() Body { return new(Act) }},
 	{KindFound, Work, through(7), func() Body { return new(Found) }},
 	{KindMessage, Work, through(3), func() Body { return new(Message) }},
-	{KindBranch, Work, through(9), func() Body { return new(Branch) }},
+	{KindBranch, Work, through(9) | 1<<16, func() Body { return new(Branch) }},
 }
 
 func formOf(k Kind) *form {

@@ -36,6 +36,8 @@ type Header struct {
 	Body   Raw         `cbor:"15,keyasint"`           // the kind's own map
 	Deps   []ID        `cbor:"17,keyasint,omitempty"` // roster only: heads known to the author
 	Scope  Scope       `cbor:"18,keyasint,omitzero"`  // live work only: what the ledger is about, exactly in a chain's first record
+	Share  ID          `cbor:"19,keyasint,omitzero"`  // live work for a lane: the on that shares it, exactly in a chain's first record
+	For    Place       `cbor:"20,keyasint,omitzero"`  // live work for a lane: the record at home in whose place this one stands
 }
 
 // Body is the part of a record that is particular to its kind. The set is sealed: only the types of
@@ -275,7 +277,7 @@ func headerKeys(f Family) uint64 {
 	case Roster:
 		return common | 1<<17
 	case Work:
-		return common | 1<<18
+		return common | 1<<18 | 1<<19 | 1<<20
 	}
 	return common
 }

@@ -207,6 +207,7 @@ type LaneOn struct {
 	Repos []uint64 `cbor:"1,keyasint"`            // GitHub's numeric ids, ascending
 	After []ID     `cbor:"16,keyasint,omitempty"` // statements of this end that its author knew, ascending
 	Live  []uint64 `cbor:"17,keyasint,omitempty"` // those of Repos whose live work this end shares (D-26), ascending
+	Names NamesKey `cbor:"18,keyasint,omitzero"`  // key of [HideName], by which the names in that live work are hidden; absent: they are shown
 }
 
 // LaneOff switches it off at the author's end.
@@ -271,6 +272,9 @@ func (l *LaneOn) checkLive() error {
 		if _, listed := slices.BinarySearch(l.Repos, repo); !listed || i > 0 && l.Live[i-1] >= repo {
 			return errors.New("repositories of live work are not strictly ascending and among those of the lane")
 		}
+	}
+	if l.Names != [32]byte{} && len(l.Live) == 0 {
+		return errors.New("names are hidden of live work that is shared")
 	}
 	return nil
 }

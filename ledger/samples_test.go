@@ -92,6 +92,7 @@ func samples() []sample {
 		{name: "note", header: laneHeader(), content: &Note{Thread: sampleKey.Thread(), Cause: 3}},
 		{name: "address", header: rosterHeader(), content: &Address{Fleet: TID(id("fleet")), Email: "maya@acme.com"}},
 		{name: "on-live", header: laneHeader(), content: &LaneOn{Repos: []uint64{1, 7}, Live: []uint64{7}}},
+		{name: "on-names", header: laneHeader(), content: &LaneOn{Repos: []uint64{7}, Live: []uint64{7}, Names: [32]byte{5}}},
 		{name: "golden-ack", header: goldenHeader(), content: &Ack{Classes: []Class{HasMaster, HasPull}}},
 	}, append(workSamples(), frames()...)...)
 }

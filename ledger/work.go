@@ -71,6 +71,40 @@ func mustEncoded(v any) []byte {
 	return b
 }
 
+// Place is where a record stands among all of live work: by logical time, then id.
+type Place struct {
+	Lam uint64
+	ID  ID
+}
+
+// MarshalCBOR is the list of logical time and id.
+func (p Place) MarshalCBOR() ([]byte, error) {
+	return appendBytes(appendHead([]byte{0x82}, majorUint, p.Lam), p.ID[:]), nil
+}
+
+// UnmarshalCBOR reads such a list.
+func (p *Place) UnmarshalCBOR(b []byte) (err error) {
+	var ok bool
+	if *p, ok = placeOf(b); !ok {
+		err = errors.New("place: want a logical time and the id of a record")
+	}
+	return err
+}
+
+// Shared is the ledger of live work of that scope that one end of a lane writes for the other one, under one statement
+// that shares it.
+func (s Scope) Shared(on ID) TID {
+	return hashed("parley-work-lane/1\x00", on[:], mustEncoded(s))
+}
+
+// Place is where a record of live work stands: its own place, or that of the record at home that it is written for.
+func (r *Record) Place() Place {
+	if r.For != (Place{}) {
+		return r.For
+	}
+	return Place{Lam: r.Lam, ID: r.ID}
+}
+
 // working checks the header of every record of live work: its chain begins with the scope that the ledger is derived
 // from, and it uses no reference of a conversation.
 func working(h *Header) error {
@@ -79,7 +113,13 @@ func working(h *Header) error {
 		return errors.New("scope is present exactly in the first record of a chain")
 	case h.Seq == 0 && (len(s.Host) == 0 || len(s.Host) > 100 || s.Repo == 0):
 		return errors.New("scope: host or repository out of range")
-	case h.Seq == 0 && h.Ledger != s.Ledger():
+	case h.Share != (ID{}) && (h.Seq != 0 || h.For == Place{}):
+		return errors.New("share is of the first record of a chain, which stands for another one")
+	case h.Share == (ID{}) && h.Seq == 0 && h.For != (Place{}):
+		return errors.New("a record stands for another one only in a ledger that is shared")
+	case h.For.Lam > LamportMax:
+		return errors.New("logical time of the place out of range")
+	case h.Seq == 0 && h.Share == (ID{}) && h.Ledger != s.Ledger(), h.Share != (ID{}) && h.Ledger != s.Shared(h.Share):
 		return errors.New("ledger does not match the scope")
 	}
 	return plain(h)

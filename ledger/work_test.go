@@ -19,6 +19,16 @@ func workHeader(first bool) Header {
 	return h
 }
 
+// sharedHeader is that of a chain which one end of a lane writes for the other one.
+func sharedHeader(first bool) Header {
+	h := workHeader(first)
+	h.Ledger, h.For = sampleScope.Shared(id("on")), Place{Lam: 7, ID: id("at home")}
+	if first {
+		h.Share = id("on")
+	}
+	return h
+}
+
 func sampleEdit() *Edit {
 	return &Edit{
 		Holder: id("intent"), Path: "src/ä.ts", Op: EditRename, From: "src/a.ts", BaseBlob: oid("1"), Blob: oid("2"),
@@ -61,6 +71,8 @@ func workSamples() []sample {
 		{name: "edit-back", header: later, content: &Edit{Holder: id("intent"), Path: "src/a.ts", Op: EditBack}},
 		{name: "edit-binary", header: later, content: &Edit{Holder: id("branch"), Path: "a.png", Op: EditAdd, Blob: oid("2"), Mode: ModePlain, Binary: true}},
 		{name: "edit-emptied", header: later, content: &Edit{Holder: id("branch"), Path: "d/x", Op: EditRename, From: "a/b/x", Emptied: 2}},
+		{name: "session-shared", header: sharedHeader(true), content: &Session{State: SessionLive, Agent: "codex", Checkout: [16]byte{1}}},
+		{name: "edit-shared", header: sharedHeader(false), content: &Edit{Holder: id("intent"), Path: Path(HideName(NamesKey{5}, "src/a.ts")), Op: EditModify}},
 		{name: "attempt", header: later, content: &Attempt{Session: id("session"), Paths: []Trying{{Path: "a", Op: EditModify}, {Path: "b", Op: EditDelete}}}},
 		{name: "attempt-none", header: later, content: &Attempt{Session: id("session")}},
 		{name: "act", header: later, content: &Act{Conflict: id("conflict"), Side: id("intent"), Action: ActWillRebase, Note: "Rebasing after INT-12 merges."}},
@@ -75,6 +87,7 @@ func workSamples() []sample {
 		{name: "branch", header: later, content: &Branch{
 			Name: "#42", Head: oid("head"), Base: oid("base"), Pull: 42, Author: 77, Gone: true, Subjects: "Refunds", Issues: []string{"#41"}, Grammars: "g1",
 		}},
+		{name: "branch-of", header: later, content: &Branch{Name: "feat/refunds", Head: oid("head"), Base: oid("base"), Of: TID(id("fleet"))}},
 	}
 }
 
@@ -91,6 +104,13 @@ func workRules() []rule {
 		{KindSession, "another week than its ledger's", "match the scope", header(18, []any{"github.com", 123456789, 2918})},
 		{KindSession, "a long host", "host", header(18, []any{x(101), 1, 1})},
 		{KindSession, "repository zero", "host or repository", header(18, []any{"github.com", 0, 1})},
+		{KindSession, "a share in a ledger of its own fleet", "stands for another one", header(19, id("on"))},
+		{KindSession, "a share of another ledger", "match the scope", func(h, _ fields) { h[19], h[20] = id("on"), []any{7, id("at home")} }},
+		{KindSession, "a place of another record in a ledger of its own fleet", "shared", header(20, []any{7, id("at home")})},
+		{KindIntent, "a share in a later record", "first record", func(h, _ fields) { h[19], h[20] = id("on"), []any{7, id("at home")} }},
+		{KindIntent, "a place out of range", "out of range", header(20, []any{LamportMax + 1, id("at home")})},
+		{KindIntent, "a place without a record", "type or length", header(20, []any{7, make([]byte, 32)})},
+		{KindIntent, "a place of three", "type or length", header(20, []any{7, id("at home"), 1})},
 		{KindSession, "state zero", "state", body(2, 0)},
 		{KindSession, "an unknown state", "state", body(2, 3)},
 		{KindSession, "a long agent", "too long", body(3, x(33))},
@@ -214,6 +234,22 @@ func TestALedgerOfLiveWorkIsOneRepositorysWeek(t *testing.T) { // D-2
 	}
 }
 
+func TestHiddenNamesNeverChange(t *testing.T) { // D-26
+	key := NamesKey{5}
+	if got := HideName(key, "src/a.ts"); got != "~4c41f06fb2d147b45c4c1fbc65a7fa02" || HideName(NamesKey{6}, "src/a.ts") == got {
+		t.Errorf("name %s", got)
+	}
+	if got := HideOID(key, oid("1")).String(); got != goldenHiddenOID || HideOID(key, "") != "" {
+		t.Errorf("object %s", got)
+	}
+	if got := HideHash(key, 7); got != goldenHiddenHash {
+		t.Errorf("hash %d", got)
+	}
+	if got := sampleScope.Shared(id("on")).String(); got != goldenShared {
+		t.Errorf("ledger %s", got)
+	}
+}
+
 func TestNamesAndIdsOfLiveWorkNeverChange(t *testing.T) { // C10
 	if got := NameOf(id("intent")); got != goldenName {
 		t.Errorf("name %s", got)
@@ -231,6 +267,10 @@ func TestNamesAndIdsOfLiveWorkNeverChange(t *testing.T) { // C10
 }
 
 const (
+	goldenShared     = "f1771906083810f2a5a7afefad92165dabcf120ead54eb465c60357aa4855da2"
+	goldenHiddenOID  = "5484016b1b4f41a8c67c4832d32780e2def2e71b"
+	goldenHiddenHash = 5221796713046948253
+
 	goldenWork     = "a6bdc4cc95e9ef449c4fb3fc96e706e235ad25028073f706e3254ca8dbb0859e"
 	goldenName     = "928630600228260819"
 	goldenBranch   = "2218adb3feebfab52bed6b39f5e02f6c09adef8fcf034d928843c131e99dc320"

@@ -1,6 +1,9 @@
 package mesh
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,6 +106,50 @@ func TestPeersAreAskedOnlyForWhatIsMissingStill(t *testing.T) { // P24
 		<-time.After(10 * time.Second)
 		if n := exchanges(c.meshes[0]); n != 5 {
 			t.Errorf("%d of 5 were asked for what nobody has", n)
+		}
+	})
+}
+
+// failing is a shelf whose disk fails once.
+type failing struct {
+	*shelf
+	failed bool
+}
+
+func (f *failing) Receive(ctx context.Context, from ledger.Device, fam ledger.Family, records []*ledger.Record) error {
+	if !f.failed {
+		f.failed = true
+		return errors.New("the disk failed")
+	}
+	return f.shelf.Receive(ctx, from, fam, records)
+}
+
+func TestWhatCannotBeStoredHoldsNothingElseUp(t *testing.T) {
+	b := &failing{shelf: newShelf()}
+	m := &Mesh{c: Config{Book: b}}
+	one, two := NewIdentity([32]byte{1}), NewIdentity([32]byte{2})
+	first, second := newPen(one, ledger.TID{7}).write(t), newPen(two, ledger.TID{8}).write(t)
+	err := m.deliver([]gossiped{{first, one.Device(), ledger.TID{}}, {second, two.Device(), ledger.TID{}}})
+	if err == nil || b.count() != 1 {
+		t.Errorf("%d of the rest are stored, %v", b.count(), err)
+	}
+}
+
+func TestWaysThatEndTogetherAreFollowedByOneCatchUp(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		c := (&town{syncEvery: time.Hour}).start(t, 2)
+		<-time.After(time.Minute)
+		exchanges(c.meshes[0])
+		before := runtime.NumGoroutine()
+		for range 100 {
+			c.meshes[0].catchUpSoon(c.ids[1].Device())
+		}
+		if n := runtime.NumGoroutine() - before; n > 1 {
+			t.Errorf("%d goroutines wait", n)
+		}
+		<-time.After(10 * time.Second)
+		if n := exchanges(c.meshes[0]); n != 1 {
+			t.Errorf("%d catch-ups, want 1", n)
 		}
 	})
 }

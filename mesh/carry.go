@@ -31,7 +31,8 @@ func relayService(h host.Host, acl relayv2.ACLFilter) (*relayv2.Relay, error) {
 
 // carry relays for the other members.
 func (m *Mesh) carry() error {
-	r, err := relayService(m.host, membersOnly{m.gate})
+	m.porch.serve(m.host)
+	r, err := relayService(metered{m.host, m.porch}, membersOnly{m.gate, m.porch})
 	if err != nil {
 		return err
 	}
@@ -40,13 +41,20 @@ func (m *Mesh) carry() error {
 	return nil
 }
 
-// membersOnly lets members meet members, and computers of other developers whose lane is on call them.
-type membersOnly struct{ g *gate }
+// membersOnly lets members meet members, and computers of other developers whose lane is on call them,
+// and who shows the pass of an invitation call who invited.
+type membersOnly struct {
+	g     *gate
+	porch *porch
+}
 
 // AllowReserve reports whether a peer may be reached here.
 func (o membersOnly) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return o.g.member(p) }
 
 // AllowConnect reports whether one peer may reach another.
 func (o membersOnly) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
-	return o.g.known(from) && o.g.member(to)
+	if !o.g.known(from) {
+		return o.g.member(to) && o.porch.mayCall(from, to)
+	}
+	return o.g.member(to)
 }

@@ -259,12 +259,14 @@ func hearMost[B any](s io.Reader, most int64, hear *B) error {
 // answerRelay answers a member while this computer carries others. Whom it names changes nothing here: the
 // roster says who belongs.
 func (m *Mesh) answerRelay(s network.Stream, _ ledger.Device) {
+	p := s.Conn().RemotePeer()
 	err := errors.Join(s.SetDeadline(time.Now().Add(relayTimeout)), func() error {
 		var ask relayAsk
 		if err := hearJSON(s, &ask); err != nil {
 			return err
 		}
-		return json.NewEncoder(s).Encode(relayWord{Version: 1, Now: m.c.Wall().UnixMilli(), Seen: remoteOf(s.Conn()).String()})
+		m.porch.tellDoor(p, ask)
+		return json.NewEncoder(s).Encode(relayWord{Version: 1, Passes: true, Now: m.c.Wall().UnixMilli(), Seen: remoteOf(s.Conn()).String()})
 	}())
 	if err != nil {
 		_ = s.Reset() // nothing more comes of it

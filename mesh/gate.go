@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -23,15 +24,14 @@ type gate struct {
 	mu      sync.RWMutex
 	allowed map[peer.ID]bool
 	dialled map[peer.ID]int        // dials of this package that run
-	guests  map[peer.ID]bool       // came in as strangers since the invitation was opened
+	guests  guestbook              // came in as strangers for an invitation that is open here
+	passers guestbook              // for one of a computer to which this one is the way
 	hosts   map[peer.ID]int        // strangers whose invitation this computer follows
 	lanes   map[peer.ID]ledger.TID // computers of other developers whose lane is on here, with their fleet
-	open    bool                   // an invitation is open
-	room    int                    // for guests
 	all     bool                   // a joiner knows nobody yet and dials by the key in its code
 	refused *Counters
 
-	here    map[peer.ID]bool        // members that are connected
+	here    map[peer.ID]bool        // who is connected, strangers included
 	relays  map[peer.ID]bool        // may be dialled at any time; those that are no members get nothing else
 	probing func() bool             // whether a member was asked to dial back; nil: never
 	cut     func(ma.Multiaddr) bool // addresses that lead nowhere, for tests on one machine; nil: none
@@ -39,8 +39,8 @@ type gate struct {
 
 func newGate() *gate {
 	return &gate{
-		room:    guestsMax,
-		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, guests: map[peer.ID]bool{}, hosts: map[peer.ID]int{},
+		guests: newGuestbook(guestsMax), passers: newGuestbook(passGuests),
+		allowed: map[peer.ID]bool{}, dialled: map[peer.ID]int{}, hosts: map[peer.ID]int{},
 		lanes: map[peer.ID]ledger.TID{}, here: map[peer.ID]bool{}, relays: map[peer.ID]bool{},
 	}
 }
@@ -69,7 +69,28 @@ func (g *gate) member(p peer.ID) bool {
 func (g *gate) guest(p peer.ID) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.open && g.guests[p] || g.hosts[p] > 0
+	return g.guests.has(p) || g.hosts[p] > 0
+}
+
+// passer reports whether a stranger came in by the door of another computer.
+func (g *gate) passer(p peer.ID) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.passers.has(p)
+}
+
+// admitPassers opens the gate to strangers who want to be let through.
+func (g *gate) admitPassers() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.passers.open = true
+}
+
+// closeToPassers closes it again, and returns who came meanwhile and is no guest here.
+func (g *gate) closeToPassers() []peer.ID {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.DeleteFunc(g.passers.shut(), g.guests.has)
 }
 
 // visit allows to dial a stranger who invited, until done is called.
@@ -90,24 +111,15 @@ func (g *gate) visit(p peer.ID) (done func()) {
 func (g *gate) admitGuests() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = true
+	g.guests.open = true
 }
 
-// closeToGuests closes it again, and returns who came in meanwhile: some may be members by now.
+// closeToGuests closes it again, and returns who came in meanwhile and is on no way to another computer: some may be
+// members by now.
 func (g *gate) closeToGuests() []peer.ID {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = false
-	came := slices.Sorted(maps.Keys(g.guests))
-	clear(g.guests)
-	return came
-}
-
-// forgetGuest makes room for another.
-func (g *gate) forgetGuest(p peer.ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.guests, p)
+	return slices.DeleteFunc(g.guests.shut(), g.passers.has)
 }
 
 // promoted returns the guests who are members by now; they count as guests no more.
@@ -115,13 +127,13 @@ func (g *gate) promoted() []peer.ID {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []peer.ID
-	for p := range g.guests {
+	for p := range g.guests.came {
 		if g.knows(p) {
 			out = append(out, p)
 		}
 	}
 	for _, p := range out {
-		delete(g.guests, p)
+		delete(g.guests.came, p)
 	}
 	slices.Sort(out)
 	return out
@@ -179,14 +191,18 @@ func (g *gate) probed() bool {
 	return asked != nil && asked()
 }
 
-// connected notes whether a member is there.
+// connected notes whether a peer is there.
 func (g *gate) connected(p peer.ID, here bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if here {
 		g.here[p] = true
+		g.guests.arrived(p)
+		g.passers.arrived(p)
 	} else {
 		delete(g.here, p)
+		delete(g.guests.came, p)
+		delete(g.passers.came, p)
 	}
 }
 
@@ -221,15 +237,14 @@ func (g *gate) InterceptAddrDial(p peer.ID, a ma.Multiaddr) bool {
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 // InterceptSecured refuses strangers once their key is proven.
-func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
+func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, at network.ConnMultiaddrs) bool {
 	probed := dir == network.DirInbound && !g.member(p) && g.probed() // looks at the connections, so it comes before the lock
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all || g.knows(p) || dir == network.DirOutbound && (g.relays[p] || g.hosts[p] > 0) {
 		return true
 	}
-	if dir == network.DirInbound && g.open && (len(g.guests) < g.room || g.guests[p]) {
-		g.guests[p] = true
+	if dir == network.DirInbound && g.admit(p, at) {
 		return true
 	}
 	if probed {
@@ -237,6 +252,16 @@ func (g *gate) InterceptSecured(dir network.Direction, p peer.ID, _ network.Conn
 	}
 	g.refused.Count(RefusedStranger)
 	return false
+}
+
+// admit lets a stranger in for whatever is open. The caller holds the lock.
+func (g *gate) admit(p peer.ID, at network.ConnMultiaddrs) bool {
+	var from ma.Multiaddr
+	if at != nil {
+		from = at.RemoteMultiaddr()
+	}
+	guest, passer := g.guests.admit(p, from, time.Now()), g.passers.admit(p, from, time.Now())
+	return guest || passer
 }
 
 // InterceptUpgraded has nothing to add.

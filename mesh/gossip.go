@@ -193,8 +193,9 @@ type gossiped struct {
 	lane ledger.TID
 }
 
-// deliver hands a batch over in order, together what is of one family and came from one peer by one lane.
-func (m *Mesh) deliver(batch []gossiped) error {
+// deliver hands a batch over in order, together what is of one family and came from one peer by one lane. What cannot be
+// stored is left to catch-up, and holds nothing else up.
+func (m *Mesh) deliver(batch []gossiped) (err error) {
 	for len(batch) > 0 {
 		first := batch[0]
 		f, _ := m.familyOf(first.Record)
@@ -214,9 +215,7 @@ func (m *Mesh) deliver(batch []gossiped) error {
 			}
 			book = book.Through(l.now())
 		}
-		if err := book.Receive(m.ctx, first.from, f, same); err != nil {
-			return err
-		}
+		err = errors.Join(err, book.Receive(m.ctx, first.from, f, same))
 	}
-	return nil
+	return err
 }

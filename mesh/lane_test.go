@@ -2,8 +2,11 @@ package mesh
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
@@ -56,6 +59,35 @@ func TestAnEndThatIsOffDialsNobodyAndLetsNobodyIn(t *testing.T) { // L1
 		t.Logf("the end that is on dialled %d times in an hour", got.Dials)
 		if got.Dials == 0 || got.Dials > 100 {
 			t.Error("that is never, or far too often")
+		}
+	})
+}
+
+func TestAnEndThatIsOffAnswersALaneAsItAnswersAnyStranger(t *testing.T) { // L1
+	virtual.Test(t, func(t *testing.T) {
+		b := newBorder(t)
+		b.put(2, b.leaf(2, b.opens(1, true)), false) // there is something to say
+		b.say(0, true)
+		<-time.After(10 * time.Minute)
+		dials := b.net.From(b.host(0), b.host(2)).Dials
+		said := b.net.From(b.host(2), b.host(0)).Bytes
+		if dials == 0 {
+			t.Fatal("nobody dialled")
+		}
+
+		at, maya := netip.MustParseAddr("10.0.7.7"), b.meshes[2].host
+		g := newGate()
+		g.all = true
+		stranger, err := newHost(NewIdentity([32]byte{66}), nil, g, b.net.Host(at)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stranger.Close()
+		_ = stranger.Connect(b.ctx, peer.AddrInfo{ID: maya.ID(), Addrs: maya.Addrs()}) // it may look as if it had worked for a moment
+		<-time.After(time.Minute)
+
+		if one := b.net.From(b.host(2), at).Bytes; one == 0 || said != int64(dials)*one {
+			t.Errorf("%d bytes to another developer's computer that dialled %d times, %d to a stranger that dialled once", said, dials, one)
 		}
 	})
 }

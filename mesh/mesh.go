@@ -139,6 +139,7 @@ type Mesh struct {
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
 	carrier io.Closer     // the relay for other members; nil without
+	porch   *porch        // of the relay; nil without
 	began   time.Time
 
 	laneWork sync.Mutex // one change of the lanes at a time
@@ -151,9 +152,10 @@ type Mesh struct {
 	near      map[ledger.Device][]ma.Multiaddr // as told on the local network
 	places    map[ledger.Device]place
 	sessions  map[ledger.Device]*session
-	answers   map[ledger.Device]int // exchanges that each peer began and that run
-	asked     []func() bool         // whether what was asked for is missing still
-	lanes     map[ledger.TID]*lane  // by the other developer's fleet
+	answers   map[ledger.Device]int  // exchanges that each peer began and that run
+	soon      map[ledger.Device]bool // whom a catch-up is due with
+	asked     []func() bool          // whether what was asked for is missing still
+	lanes     map[ledger.TID]*lane   // by the other developer's fleet
 	askTimer  *time.Timer
 	invite    *Invitation
 	shown     *Invitation // whose pass relays are told: until its last word was read
@@ -204,11 +206,14 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan gossiped, inboxMax),
 		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
-		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, lanes: map[ledger.TID]*lane{},
+		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, soon: map[ledger.Device]bool{}, lanes: map[ledger.TID]*lane{},
 		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, dropped: map[peer.ID]bool{}, spurns: map[peer.ID]spurn{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.gate.refused = &m.refused
+	if c.Reach.Carry {
+		m.porch = &porch{gate: m.gate, refused: &m.refused, ctx: m.ctx, run: m.run, doors: map[peer.ID]*door{}}
+	}
 	var err error
 	if m.host, err = m.newHost(); err != nil {
 		m.cancel()
@@ -337,6 +342,9 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 	m.rates.keep(m.gate.member)
 	m.leaveRelays(removed, peers)
 	for _, p := range removed {
+		if m.porch != nil {
+			m.porch.shutDoor(p, nil)
+		}
 		_ = m.host.Network().ClosePeer(p) // it is refused from now on anyway
 	}
 	m.mu.Lock()

@@ -1,12 +1,14 @@
 package mesh
 
 import (
+	"context"
 	"crypto/hmac"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +30,8 @@ const (
 	passWordMax  = 1 << 10                 // bytes of one object
 	passGuests   = 16                      // strangers who are connected at once
 	passEach     = 4                       // strangers who may come for one invitation at once
-	passCircuits = 4                       // times that one of them may call the inviter
+	passKeys     = 16                      // and in all
+	passCircuits = 4                       // times that one of them may call the inviter, however often it comes
 	passBytes    = 1 << 20                 // that are carried for one of them, both ways together
 	passKnock    = 10 * time.Second        // to show a pass
 	passStay     = personMax + time.Minute // of one of them, from its coming
@@ -48,21 +51,40 @@ type passWord struct {
 	Through bool `json:"through"`
 }
 
+// porch lets strangers through to the computers that have invited, at a bare relay and at a computer that carries.
+type porch struct {
+	host    host.Host
+	gate    *gate
+	refused *Counters
+	ctx     context.Context
+	run     func(func()) bool // begins a goroutine that the end waits for
+
+	mu    sync.Mutex
+	doors map[peer.ID]*door // by who invited
+}
+
+// serve lets the porch answer at its host, once there is one.
+func (r *porch) serve(h host.Host) {
+	r.host = h
+	h.SetStreamHandler(passProtocol, r.answerPass)
+}
+
 // door is what a relay knows of an open invitation.
 type door struct {
 	pass   []byte
 	until  time.Time
-	guests map[peer.ID]*guest // who showed the pass
+	guests map[peer.ID]*guest // who showed the pass, those included who have gone
 }
 
 // guest is a stranger whom a relay lets through.
 type guest struct {
+	here  bool
 	calls int
 	left  atomic.Int64 // bytes
 }
 
 // tellDoor notes that a computer has an invitation open, or has none any more.
-func (r *Relay) tellDoor(by peer.ID, ask relayAsk) {
+func (r *porch) tellDoor(by peer.ID, ask relayAsk) {
 	pass, err := hex.DecodeString(ask.Pass)
 	open := err == nil && len(pass) == len(ledger.InviteCode{}.Pass()) && ask.PassMS > 0
 	if !open {
@@ -85,12 +107,12 @@ func (r *Relay) tellDoor(by peer.ID, ask relayAsk) {
 	r.mu.Lock()
 	r.doors[by] = d
 	r.mu.Unlock()
-	r.gate.admitGuests()
+	r.gate.admitPassers()
 	r.run(func() { r.watchDoor(by, d) })
 }
 
 // watchDoor shuts a door when its time is over.
-func (r *Relay) watchDoor(by peer.ID, d *door) {
+func (r *porch) watchDoor(by peer.ID, d *door) {
 	for {
 		r.mu.Lock()
 		left := time.Until(d.until)
@@ -115,7 +137,7 @@ func (r *Relay) watchDoor(by peer.ID, d *door) {
 
 // shutDoor lets nobody through to a computer any more, and ends the connections of those who came. It does nothing if
 // another door than the one given stands there by now; nil is any.
-func (r *Relay) shutDoor(by peer.ID, which *door) {
+func (r *porch) shutDoor(by peer.ID, which *door) {
 	r.mu.Lock()
 	d := r.doors[by]
 	if d == nil || which != nil && d != which {
@@ -125,18 +147,18 @@ func (r *Relay) shutDoor(by peer.ID, which *door) {
 	delete(r.doors, by)
 	came := slices.Sorted(maps.Keys(d.guests))
 	if len(r.doors) == 0 {
-		came = append(came, r.gate.closeToGuests()...)
+		came = append(came, r.gate.closeToPassers()...)
 	}
 	r.mu.Unlock()
 	for _, p := range came {
-		if !r.gate.member(p) {
+		if !r.stays(p) {
 			_ = r.host.Network().ClosePeer(p) // it may have gone
 		}
 	}
 }
 
 // attend lets a stranger stay for a moment, and for longer once it has shown a pass.
-func (r *Relay) attend(conn network.Conn) {
+func (r *porch) attend(conn network.Conn) {
 	p := conn.RemotePeer()
 	for _, stay := range []time.Duration{passKnock, passStay - passKnock} {
 		timer := time.NewTimer(stay)
@@ -146,42 +168,46 @@ func (r *Relay) attend(conn network.Conn) {
 			timer.Stop()
 			return
 		}
-		if r.gate.member(p) {
+		if r.gate.known(p) {
 			return // it was let into the fleet
 		}
 		if r.guestOf(p) == nil {
 			break
 		}
 	}
-	if !r.gate.member(p) {
+	if !r.stays(p) {
 		_ = conn.Close() // it may have gone
 	}
 }
 
+// stays reports whether a peer is here for more than to be let through.
+func (r *porch) stays(p peer.ID) bool { return r.gate.known(p) || r.gate.guest(p) }
+
 // guestOf is what a stranger may still do, nil for one that has shown no pass.
-func (r *Relay) guestOf(p peer.ID) *guest {
+func (r *porch) guestOf(p peer.ID) *guest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range r.doors {
-		if g := d.guests[p]; g != nil {
+		if g := d.guests[p]; g != nil && g.here {
 			return g
 		}
 	}
 	return nil
 }
 
-// forget makes room for other strangers.
-func (r *Relay) forget(p peer.ID) {
-	r.gate.forgetGuest(p)
+// forget makes room for another stranger. What this one had stays counted: it may come again.
+func (r *porch) forget(p peer.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, d := range r.doors {
-		delete(d.guests, p)
+		if g := d.guests[p]; g != nil {
+			g.here = false
+		}
 	}
 }
 
 // answerPass looks at what a stranger shows.
-func (r *Relay) answerPass(s network.Stream) {
+func (r *porch) answerPass(s network.Stream) {
 	s = r.refused.watch(s)
 	err := func() error {
 		if err := s.SetDeadline(time.Now().Add(relayTimeout)); err != nil {
@@ -204,7 +230,7 @@ func (r *Relay) answerPass(s network.Stream) {
 	_ = s.Close() // the answer is on its way
 }
 
-func (r *Relay) letThrough(p peer.ID, ask passAsk) bool {
+func (r *porch) letThrough(p peer.ID, ask passAsk) bool {
 	pass, err := hex.DecodeString(ask.Pass)
 	var to ledger.Device
 	if err = errors.Join(err, to.UnmarshalText([]byte(ask.To))); err != nil {
@@ -220,23 +246,30 @@ func (r *Relay) letThrough(p peer.ID, ask passAsk) bool {
 	if d == nil || !hmac.Equal(d.pass, pass) || time.Now().After(d.until) {
 		return false
 	}
-	if d.guests[p] == nil {
-		if len(d.guests) >= passEach {
-			return false
+	g, here := d.guests[p], 0
+	for _, other := range d.guests {
+		if other != g && other.here {
+			here++
 		}
-		g := &guest{}
+	}
+	if here >= passEach || g == nil && len(d.guests) >= passKeys {
+		return false
+	}
+	if g == nil {
+		g = &guest{}
 		g.left.Store(passBytes)
 		d.guests[p] = g
 	}
+	g.here = true
 	return true
 }
 
 // mayCall reports whether a stranger may call a computer now.
-func (r *Relay) mayCall(from, to peer.ID) bool {
+func (r *porch) mayCall(from, to peer.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.doors[to]
-	if d == nil || d.guests[from] == nil || d.guests[from].calls >= passCircuits {
+	if d == nil || d.guests[from] == nil || !d.guests[from].here || d.guests[from].calls >= passCircuits {
 		return false
 	}
 	d.guests[from].calls++
@@ -246,7 +279,7 @@ func (r *Relay) mayCall(from, to peer.ID) bool {
 // metered is a relay's host that counts what is carried for strangers: libp2p knows one limit for everybody.
 type metered struct {
 	host.Host
-	r *Relay
+	r *porch
 }
 
 // SetStreamHandler takes libp2p's own handler for what it carries.
@@ -256,7 +289,7 @@ func (m metered) SetStreamHandler(id protocol.ID, handle network.StreamHandler) 
 		return
 	}
 	m.Host.SetStreamHandler(id, func(s network.Stream) {
-		if p := s.Conn().RemotePeer(); !m.r.gate.member(p) {
+		if p := s.Conn().RemotePeer(); !m.r.gate.known(p) {
 			g := m.r.guestOf(p)
 			if g == nil {
 				_ = s.Reset()

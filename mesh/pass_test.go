@@ -65,7 +65,7 @@ func TestTwoComputersPairWithNothingButARelay(t *testing.T) { // P3
 			t.Errorf("paired %+v, %v; joined %+v", paired, err, joined)
 		}
 		<-time.After(time.Minute)
-		if n := len(a.relay.doors); n > 0 {
+		if n := len(a.relay.porch.doors); n > 0 {
 			t.Errorf("%d doors stand open after the pairing", n)
 		}
 	})
@@ -264,16 +264,16 @@ func TestADoorThatNobodyShutsShutsItself(t *testing.T) { // P3
 		a, in := doorstep(t)
 		in.invite(nil)
 		<-time.After(time.Minute)
-		if len(a.relay.doors) != 1 {
+		if len(a.relay.porch.doors) != 1 {
 			t.Fatal("no door is open")
 		}
 
 		a.net.Unplug(a.host(0)) // its word that the invitation has ended does not come
 
 		<-time.After(passMost + time.Minute)
-		a.relay.mu.Lock()
-		n := len(a.relay.doors)
-		a.relay.mu.Unlock()
+		a.relay.porch.mu.Lock()
+		n := len(a.relay.porch.doors)
+		a.relay.porch.mu.Unlock()
 		if n > 0 {
 			t.Error("the door stands open for ever")
 		}

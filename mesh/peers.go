@@ -27,6 +27,11 @@ func (m *Mesh) connected(conn network.Conn) {
 	p := conn.RemotePeer()
 	d, ok := deviceOf(p)
 	if !ok || !m.gate.known(p) {
+		m.gate.connected(p, true)
+		if m.porch != nil && m.gate.passer(p) {
+			m.run(func() { m.porch.attend(conn) })
+			return
+		}
 		if m.gate.relay(p) || m.gate.guest(p) {
 			return
 		}
@@ -162,6 +167,7 @@ func (m *Mesh) tellUp(d ledger.Device) {
 func (m *Mesh) disconnected(conn network.Conn) {
 	d, ok := deviceOf(conn.RemotePeer())
 	if !ok {
+		m.gone(conn.RemotePeer())
 		return
 	}
 	if m.host.Network().Connectedness(conn.RemotePeer()) == network.Connected {
@@ -169,14 +175,10 @@ func (m *Mesh) disconnected(conn network.Conn) {
 		if m.gate.known(conn.RemotePeer()) && m.crooked(conn.RemotePeer()) {
 			m.unbend(conn.RemotePeer())
 		}
-		m.run(func() {
-			if m.pause(2*m.c.Heartbeat) == nil {
-				m.catchUp(d) // what gossip said on the way that has ended may have reached nobody
-			}
-		})
+		m.catchUpSoon(d)
 		return
 	}
-	m.gate.connected(conn.RemotePeer(), false)
+	m.gone(conn.RemotePeer())
 	m.mu.Lock()
 	s := m.status[d]
 	up := m.up[d]
@@ -193,6 +195,38 @@ func (m *Mesh) disconnected(conn network.Conn) {
 	} else if conn.Stat().Direction == network.DirOutbound {
 		m.spurn(conn.RemotePeer())
 		m.turnedAway(conn)
+	}
+}
+
+// catchUpSoon compares with a peer in a moment: what gossip said on a way that has ended may have reached nobody. Of many
+// ways that end together it is done once.
+func (m *Mesh) catchUpSoon(d ledger.Device) {
+	m.mu.Lock()
+	due := m.soon[d]
+	m.soon[d] = true
+	m.mu.Unlock()
+	if due {
+		return
+	}
+	m.run(func() {
+		err := m.pause(2 * m.c.Heartbeat)
+		m.mu.Lock()
+		delete(m.soon, d)
+		m.mu.Unlock()
+		if err == nil {
+			m.catchUp(d)
+		}
+	})
+}
+
+// gone makes room for others in the place of a peer, unless it is still there by another connection.
+func (m *Mesh) gone(p peer.ID) {
+	if m.host.Network().Connectedness(p) == network.Connected {
+		return
+	}
+	m.gate.connected(p, false)
+	if m.porch != nil {
+		m.porch.forget(p)
 	}
 }
 

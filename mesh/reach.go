@@ -77,7 +77,9 @@ func (r Reach) circuitOptions(h *hands) []libp2p.Option {
 }
 
 // inMemory is what of it a network in memory can do: relays that are set, and nothing else.
-func (r Reach) inMemory() Reach { return Reach{Circuits: len(r.Relays) > 0, Relays: r.Relays} }
+func (r Reach) inMemory() Reach {
+	return Reach{Circuits: len(r.Relays) > 0 || r.Carry, Carry: r.Carry, Relays: r.Relays}
+}
 
 // keepPunch keeps libp2p's own way past relays.
 func (h *hands) keepPunch(s *holepunch.Service) error {

@@ -63,7 +63,7 @@ type Relay struct {
 	lanes  map[peer.ID][]peer.ID // other developers' computers, by whom they are named
 	circle map[peer.ID][]peer.ID // who stands for each that may be reached here
 	caller map[peer.ID][]peer.ID // into whose circles each computer of another developer may call
-	doors  map[peer.ID]*door     // by who invited
+	porch  *porch
 }
 
 // RelayView is how a relay is doing.
@@ -79,10 +79,10 @@ func StartRelay(ctx context.Context, c RelayConfig) (*Relay, error) {
 	if len(c.For) == 0 {
 		return nil, errors.New("relay: want at least one computer to stand for")
 	}
-	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, lanes: map[peer.ID][]peer.ID{}, doors: map[peer.ID]*door{}}
-	r.gate.room = passGuests
+	r := &Relay{gate: newGate(), named: map[peer.ID][]peer.ID{}, lanes: map[peer.ID][]peer.ID{}}
 	r.gate.refused = &r.refused
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.porch = &porch{gate: r.gate, refused: &r.refused, ctx: r.ctx, run: r.run, doors: map[peer.ID]*door{}}
 	for _, d := range c.For {
 		p, err := peerOf(d)
 		if err != nil {
@@ -134,11 +134,11 @@ func (r *Relay) open(c RelayConfig) error {
 	if r.host, err = newHost(c.Identity, c.Listen, r.gate, options...); err != nil {
 		return err
 	}
-	if r.service, err = relayService(metered{r.host, r}, circle{r}); err != nil {
+	if r.service, err = relayService(metered{r.host, r.porch}, circle{r}); err != nil {
 		return errors.Join(err, r.host.Close())
 	}
 	r.host.SetStreamHandler(relayProtocol, r.answer)
-	r.host.SetStreamHandler(passProtocol, r.answerPass)
+	r.porch.serve(r.host)
 	r.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, conn network.Conn) { r.connected(conn) },
 		DisconnectedF: func(n network.Network, conn network.Conn) { r.disconnected(n, conn.RemotePeer()) },
@@ -150,18 +150,20 @@ func (r *Relay) open(c RelayConfig) error {
 }
 
 // run begins a goroutine that Close waits for, unless the relay ends already.
-func (r *Relay) run(f func()) {
+func (r *Relay) run(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() == nil {
-		r.work.Go(f)
+	if r.ctx.Err() != nil {
+		return false
 	}
+	r.work.Go(f)
+	return true
 }
 
 func (r *Relay) connected(conn network.Conn) {
 	r.gate.connected(conn.RemotePeer(), true)
 	if !r.gate.member(conn.RemotePeer()) {
-		r.run(func() { r.attend(conn) })
+		r.run(func() { r.porch.attend(conn) })
 	}
 }
 
@@ -169,7 +171,7 @@ func (r *Relay) disconnected(n network.Network, p peer.ID) {
 	here := n.Connectedness(p) == network.Connected
 	r.gate.connected(p, here)
 	if !here {
-		r.forget(p)
+		r.porch.forget(p)
 	}
 }
 
@@ -213,8 +215,8 @@ func (r *Relay) regroup() {
 	r.mu.Unlock()
 	removed, _ := r.gate.set(may)
 	for _, p := range removed {
-		r.shutDoor(p, nil)
 		if r.host != nil {
+			r.porch.shutDoor(p, nil)
 			_ = r.host.Network().ClosePeer(p) // it is refused from now on anyway
 		}
 	}
@@ -236,7 +238,7 @@ func (r *Relay) answer(s network.Stream) {
 			return err
 		}
 		r.name(p, ask.May, ask.Lanes)
-		r.tellDoor(p, ask)
+		r.porch.tellDoor(p, ask)
 		word := relayWord{Version: 1, Passes: true, Now: time.Now().UnixMilli(), Seen: remoteOf(s.Conn()).String()}
 		for _, c := range r.echo {
 			word.Echo = append(word.Echo, c.LocalAddr().(*net.UDPAddr).Port)
@@ -295,7 +297,7 @@ func (c circle) AllowReserve(p peer.ID, _ ma.Multiaddr) bool { return c.r.carrie
 // AllowConnect reports whether one peer may reach another.
 func (c circle) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 	if !c.r.gate.member(from) {
-		return c.r.mayCall(from, to)
+		return c.r.porch.mayCall(from, to)
 	}
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()

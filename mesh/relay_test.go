@@ -200,7 +200,7 @@ func TestACarrierIsAWayInForALaneThatIsOn(t *testing.T) { // L1, P3
 	own, other, theirs := NewIdentity([32]byte{1}).peerID(t), NewIdentity([32]byte{2}).peerID(t), NewIdentity([32]byte{3}).peerID(t)
 	g := newGate()
 	g.set(map[peer.ID]bool{own: true, other: true})
-	acl := membersOnly{g}
+	acl := membersOnly{g, &porch{gate: g}}
 	if acl.AllowConnect(theirs, nil, own) {
 		t.Error("it carries a stranger")
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -59,18 +60,14 @@ func (b book) Receive(_ context.Context, from ledger.Device, f ledger.Family, re
 			unknown = append(unknown, r)
 		}
 	}
-	if err := b.n.keep(kept); err != nil {
-		return err
-	}
+	err := b.n.keep(kept)
 	b.n.setAside(from, unknown)
 	for _, p := range b.n.lanes.get() { // after the own roster, which says whose are kept
 		if some := loose[p.Peer]; len(some) > 0 {
-			if err := b.n.receiveLoose(p.Peer, some); err != nil {
-				return err
-			}
+			err = errors.Join(err, b.n.receiveLoose(p.Peer, some))
 		}
 	}
-	return nil
+	return err
 }
 
 // setAside lets records wait for a roster that names their authors.
@@ -107,13 +104,11 @@ func (n *Node) keep(records []*ledger.Record) error {
 			kept = append(kept, r)
 		}
 	}
-	if err := n.keepWork(work); err != nil {
-		return err
-	}
+	err := n.keepWork(work)
 	for len(kept) > 0 {
-		outcomes, err := n.store.Apply(disk.Batch{Records: kept})
-		if err != nil {
-			return fmt.Errorf("receive %d records: %w", len(kept), err)
+		outcomes, bad := n.store.Apply(disk.Batch{Records: kept})
+		if bad != nil {
+			return errors.Join(err, fmt.Errorf("receive %d records: %w", len(kept), bad))
 		}
 		grown, lane, news := false, false, make([]ledger.TID, 0, len(kept))
 		for i, r := range kept {
@@ -143,7 +138,7 @@ func (n *Node) keep(records []*ledger.Record) error {
 			kept = n.strangers.known(n.heardOf)
 		}
 	}
-	return nil
+	return err
 }
 
 // refoldRoster lets the goroutine that stored a roster record judge the next ones by it.

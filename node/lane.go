@@ -200,6 +200,8 @@ func (v viewer) lane(l lanes.Lane, peers []mesh.PeerStatus) api.Lane {
 	out := api.Lane{
 		ID: l.Peer.String(), Party: ledger.LaneParty(l.Peer).String(), Name: laneName(v.core.Roster(), l.Peer),
 		Here: l.Ours.On, There: l.Theirs.On, Repositories: v.slugs(l.Ours.Repositories),
+		Shares: v.slugs(l.Ours.Live), Hides: l.Ours.Names != ledger.NamesKey{},
+		TheyShare: v.slugs(l.Theirs.Live), TheyHide: l.Theirs.Names != ledger.NamesKey{},
 	}
 	if g, ok := l.Grant(); ok {
 		out.Computers = len(g.Computers())

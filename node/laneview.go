@@ -88,14 +88,14 @@ func (v laneView) passes(tid ledger.TID) bool {
 // passesWork reports whether live work that is held may pass in one direction at least.
 func (v laneView) passesWork(tid ledger.TID) bool {
 	scope, ok := v.n.workBook.scope(tid)
-	return ok && scope.Host == v.n.cfg.GitHub.Host && v.g.SharesWork(scope.Repo) && v.n.seenWork(tid)
+	return ok && scope.Host == v.n.cfg.GitHub.Host && v.g.SharesWork(scope.share, scope.Repo) && v.n.seenWork(tid)
 }
 
-// carries reports whether a ledger that passes does so with what one computer wrote. Of live work it is that of the
-// end that shares it, and never a third developer's (D-26).
+// carries reports whether a ledger that passes does so with what one computer wrote. Of live work it is what the end that
+// shares it wrote for this lane, and never a third developer's (D-26).
 func (v laneView) carries(tid ledger.TID, d ledger.Device) bool {
 	if scope, work := v.n.workBook.scope(tid); work {
-		return v.g.CarriesWork(d, scope.Repo)
+		return v.g.CarriesWork(d, scope.share, scope.Repo)
 	}
 	return v.g.Carries(d)
 }
@@ -207,19 +207,22 @@ func (v laneView) Receive(_ context.Context, _ ledger.Device, f ledger.Family, r
 	return v.n.keep(v.n.withinQuota(v.g, kept))
 }
 
-// admitsWork reports whether a record of live work may come in: the end that wrote it shares it. What the ledger is
-// about is known, or comes along.
+// admitsWork reports whether a record of live work may come in: the end that wrote it for this lane shares it. What the ledger is
+// about is known, or comes along, or is asked for.
 func (v laneView) admitsWork(r *ledger.Record, coming []*ledger.Record) bool {
 	scope, known := v.n.workBook.scope(r.Ledger)
 	if f, held := v.n.store.Family(r.Ledger); held && f != ledger.Work {
 		return false
 	}
 	if i := slices.IndexFunc(coming, func(o *ledger.Record) bool { return o.Ledger == r.Ledger && o.Seq == 0 }); !known && i >= 0 {
-		scope, known = coming[i].Scope, true
+		scope, known = scopeOf(coming[i]), true
 	}
-	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.Repo)) {
+	if known && (scope.Host != v.n.cfg.GitHub.Host || !v.g.CarriesWork(r.Device, scope.share, scope.Repo)) {
 		v.n.mesh.Count(mesh.RefusedLane, 1)
 		return false
+	}
+	if !known {
+		v.n.mesh.Ask(func() bool { return v.n.lacks(r) })
 	}
 	return known
 }
@@ -265,6 +268,10 @@ func (b *openBook) of(n *Node, tid ledger.TID) []*ledger.Record {
 	if err != nil {
 		return nil
 	}
+	if len(heads) == 0 { // it was pruned, or never there
+		b.forget(tid)
+		return nil
+	}
 	digest := ledger.DigestOf(heads)
 	b.mu.Lock()
 	have, ok := b.seen[tid]
@@ -284,4 +291,11 @@ func (b *openBook) of(n *Node, tid ledger.TID) []*ledger.Record {
 	}
 	b.seen[tid] = seenOpens{digest, opens}
 	return opens
+}
+
+// forget lets go of a conversation that was pruned.
+func (b *openBook) forget(tid ledger.TID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.seen, tid)
 }

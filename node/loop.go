@@ -189,6 +189,7 @@ func (n *Node) hear(tid ledger.TID) []core.Effect {
 	}
 	if n.store.Pruned(tid) {
 		n.open.note(tid, false)
+		n.opens.forget(tid)
 		return n.core.Forget(tid)
 	}
 	if err != nil || len(records) == 0 {

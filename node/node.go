@@ -102,9 +102,7 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 		n.wall = func() time.Time { return time.Now().Round(0) }
 	}
 	n.lastTick, n.ticked = n.wall(), time.Now()
-	if _, err := rand.Read(n.inc[:]); err != nil {
-		return nil, fmt.Errorf("draw an incarnation: %v", err)
-	}
+	n.inc = newIncarnation()
 	if err := n.reroute(); err != nil {
 		return nil, err
 	}
@@ -133,6 +131,12 @@ func start(ctx context.Context, rc RunConfig) (n *Node, err error) {
 		return nil, err
 	}
 	return n, n.assemble(ctx, rc)
+}
+
+// newIncarnation is one that no process had before.
+func newIncarnation() (inc ledger.Incarnation) {
+	_, _ = rand.Read(inc[:]) // it cannot fail: the program would end
+	return inc
 }
 
 // assemble founds or finds the fleet, restores the core and starts the mesh.

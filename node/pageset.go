@@ -8,7 +8,9 @@ import (
 
 	"github.com/parley-mesh/parley/detect"
 	"github.com/parley-mesh/parley/lanes"
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/install"
 	"github.com/parley-mesh/parley/node/page"
 )
 
@@ -35,6 +37,7 @@ func (v viewer) shared() (out []page.Shared) {
 			out = append(out, page.Shared{
 				Lane: l.Peer.String(), Name: laneName(v.core.Roster(), l.Peer), On: l.Ours.On,
 				For: v.slugs(l.Ours.Repositories), Here: v.slugs(l.Ours.Live), There: v.slugs(workOf(l.Theirs)),
+				Hides: l.Ours.Names != ledger.NamesKey{},
 			})
 		}
 	}
@@ -65,7 +68,7 @@ func (l *live) inForce() (on bool, out []page.Policy) {
 		}
 		out = append(out, shown)
 	}
-	return l.on, out
+	return l.switches.All, out
 }
 
 // codingAgents are the agents whose settings are on this computer. Those that have a command of their own to be looked
@@ -77,11 +80,15 @@ func (n *Node) codingAgents(ctx context.Context) (out []page.Tool) {
 	}
 	for _, name := range set.Names() {
 		if len(set.Command(name, "check")) > 0 {
-			out = append(out, page.Tool{Name: name, Text: "set up by a command of its own", Good: true})
+			out = append(out, page.Tool{Name: name, Text: "set up by a command of its own: parley agents check " + name, Set: true})
 			continue
 		}
 		f := set.Check(ctx, name)
-		out = append(out, page.Tool{Name: name, Text: f.Text, Mend: f.Mend, Good: f.OK()})
+		x := page.Tool{Name: name, Text: f.Text, Set: f.State != install.Absent}
+		if f.State != install.Whole {
+			x.Mend = strings.TrimPrefix(f.Mend, "run ")
+		}
+		out = append(out, x)
 	}
 	return out
 }

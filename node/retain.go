@@ -46,6 +46,7 @@ func (n *Node) retain(now time.Time) (out []core.Effect) {
 			continue
 		}
 		pruned++
+		n.opens.forget(s.Ledger)
 		out = append(out, n.core.Forget(s.Ledger)...)
 		n.log.add(core.Note{Level: "info", Kind: "ledger", Who: n.cfg.Name, Text: fmt.Sprintf("%s was closed %d days ago or more: its end is kept, the rest is not", s.Ref(), days)})
 	}

@@ -93,7 +93,11 @@ func TestAThreadThatClosedLongAgoKeepsItsEndAlone(t *testing.T) { // S9, P24
 		t.Fatal("it is pruned a day too early")
 	}
 
+	n.opens.of(n, tid)
 	n.retain(n.wall().AddDate(0, 0, keepClosedDays+1))
+	if n.opens.of(n, tid) != nil || len(n.opens.seen) > 0 {
+		t.Error("who may see it is still remembered")
+	}
 
 	tomb, ok, err := n.store.Tomb(tid)
 	if !n.store.Pruned(tid) || !ok || err != nil || len(tomb.Spine) != 1 || n.digestOf(t, tid) != ledger.TombDigest(said[2].ID) {

@@ -36,7 +36,7 @@ type live struct {
 	bell     api.Bell        // rung whenever something happened that people or agents may want to see
 
 	mu       sync.Mutex
-	on       bool // the switch of this computer (D-27)
+	switches switches // of this computer (D-27)
 	fold     *overlap.Fold
 	repos    []*liveRepo
 	heads    map[ledger.TID]ledger.Head // of this process's chains
@@ -53,7 +53,10 @@ type live struct {
 	stood    map[ledger.ID]overlap.Conflict             // live conflicts as they were told last
 	before   map[ledger.ID]map[ledger.Path]*ledger.Edit // what earlier processes here said of their sessions' paths
 	turns    map[ledger.ID][]turn                       // by conflict, in order
-	full     bool                                       // it was told that nothing more can be written
+	full     time.Time                                  // when it was told that nothing more can be written
+	inc      ledger.Incarnation                         // of chains that begin now
+	shares   map[shareKey]*sharing                      // what lanes get of what is written here
+	loaded   bool                                       // what is stored was folded
 }
 
 // chainPlace names one chain of one ledger.
@@ -73,7 +76,7 @@ type liveRepo struct {
 
 func newLive(n *Node) *live {
 	l := &live{
-		n: n, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
+		n: n, inc: n.inc, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
 		heardOf: map[ledger.TID]bool{}, taken: map[chainPlace]uint64{}, spots: map[string]*spot{}, located: map[string]located{},
 		sessions: map[sessionKey]*session{}, fetched: make(chan struct{}, 1), stood: map[ledger.ID]overlap.Conflict{},
 		before: map[ledger.ID]map[ledger.Path]*ledger.Edit{}, turns: map[ledger.ID][]turn{},
@@ -83,7 +86,7 @@ func newLive(n *Node) *live {
 
 // Keys of what this computer keeps about live work beside the records.
 const (
-	agentsKey     = "live/agents"   // its switch
+	agentsKey     = "live/agents"   // its switches
 	sessionPrefix = "live/session/" // + agent and name: keptSession
 )
 
@@ -91,15 +94,18 @@ const (
 func (l *live) load() error {
 	if value, err := l.n.store.Get([]byte(agentsKey)); err != nil {
 		return err
-	} else if string(value) == "on" {
-		l.on = true
+	} else {
+		l.switches = readSwitches(value)
 	}
 	l.setRepos()
 	l.setPeople()
 	now := uint64(l.n.wall().UnixMilli())
 	var own []*ledger.Record
-	err := l.n.readWorkBook(func(s ledger.Scope, records []*ledger.Record) {
+	err := l.n.readWorkBook(func(_ workScope, records []*ledger.Record) {
 		for _, r := range records {
+			if !l.heardThere(r) {
+				continue
+			}
 			l.fold.Add(r, min(r.At, now)) // when it first came is not kept
 			l.noteTurn(r)
 			l.taken[chainPlace{r.Ledger, r.Chain()}] = r.Seq + 1
@@ -113,6 +119,10 @@ func (l *live) load() error {
 	}
 	l.fold.Tick(now)
 	l.recall(own)
+	l.mu.Lock()
+	l.loaded = true
+	l.setShares()
+	l.mu.Unlock()
 	return l.loadSessions()
 }
 
@@ -225,7 +235,7 @@ func (l *live) hearLedger(tid ledger.TID) error {
 		return err
 	}
 	for _, h := range heads {
-		if h.Device == l.n.id.Device() && h.Inc == l.n.inc {
+		if l.writes(tid, h.Chain) {
 			continue
 		}
 		for more := true; more; {
@@ -235,6 +245,13 @@ func (l *live) hearLedger(tid ledger.TID) error {
 		}
 	}
 	return nil
+}
+
+// writes reports whether this process goes on with a chain.
+func (l *live) writes(tid ledger.TID, c ledger.Chain) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heads[tid].Next > 0 && l.heads[tid].Chain == c
 }
 
 // hearChain folds the next records of one chain, and reports whether there are more.
@@ -261,8 +278,10 @@ func (l *live) hearChain(tid ledger.TID, h ledger.Head) (more bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range records {
-		l.fold.Add(r, now)
-		l.noteRecord(r)
+		if l.heardThere(r) {
+			l.fold.Add(r, now)
+			l.noteRecord(r)
+		}
 	}
 	l.taken[chainPlace{tid, h.Chain}] = records[len(records)-1].Seq + 1
 	return true, nil
@@ -280,6 +299,9 @@ func (l *live) forget(period uint64, tid ledger.TID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fold.Forget(period + 1)
+	if l.heads[tid].Next > 0 {
+		l.inc = newIncarnation() // a clock that is set back would begin that chain a second time
+	}
 	delete(l.heads, tid)
 	for p := range l.taken {
 		if p.tid == tid {
@@ -315,6 +337,9 @@ func (l *live) setRepos() (fresh bool) {
 			fresh = true
 		}
 	}
+	if fresh {
+		l.setShares()
+	}
 	return fresh
 }
 
@@ -333,7 +358,7 @@ func (l *live) setPeople() {
 	own := l.n.roster.get()
 	people := map[ledger.Device]overlap.Person{}
 	for _, m := range own.Members {
-		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet))}
+		people[m.Device] = overlap.Person{Fleet: own.Fleet, Email: own.Email(own.Fleet), Name: nameOfEmail(own.Email(own.Fleet)), Own: true}
 	}
 	for _, peer := range l.n.lanes.rosters() {
 		for _, m := range peer.Members {
@@ -342,6 +367,7 @@ func (l *live) setPeople() {
 	}
 	l.mu.Lock()
 	l.fold.SetPeople(people)
+	l.setShares()
 	l.mu.Unlock()
 	l.switched.Ring() // a lane may have come or gone
 }

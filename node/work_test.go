@@ -90,7 +90,12 @@ func seedRepository(tb testing.TB) string {
 // newCrew founds a fleet of computers that know where the others listen, each with a clone; they do not run yet.
 func newCrew(tb testing.TB, count int) (homes []Home, dirs []string) {
 	tb.Helper()
-	seed := seedRepository(tb)
+	return crewOf(tb, count, seedRepository(tb), nil)
+}
+
+// crewOf is such a fleet whose clones are of a repository. change, if not nil, may change the settings.
+func crewOf(tb testing.TB, count int, seed string, change func(*Config)) (homes []Home, dirs []string) {
+	tb.Helper()
 	var ids []mesh.Identity
 	var ports []int
 	for i := range count {
@@ -113,6 +118,9 @@ func newCrew(tb testing.TB, count int) (homes []Home, dirs []string) {
 		write(tb, token, "none\n")
 		c.GitHub = GitHubConfig{Host: workHost, Addr: "127.0.0.1:1", TokenFile: token} // nobody answers there
 		c.Repositories = []RepositoryConfig{{Slug: workSlug, Checkout: dir}}
+		if change != nil {
+			change(&c)
+		}
 		if err := home.Init(Setup{Config: c}); err != nil {
 			tb.Fatal(err)
 		}

@@ -93,7 +93,11 @@ func (l *live) Respond(_ context.Context, r api.Response) (api.Conflict, error) 
 	if !ok {
 		return api.Conflict{}, fmt.Errorf("action %q: %w", r.Action, api.ErrUsage)
 	}
-	act := &ledger.Act{Conflict: c.ID, Action: action, Note: clipText(strings.TrimSpace(r.Note), ledger.NoteBytesMax), Evidence: c.Evidence}
+	note, err := whole("note", r.Note, ledger.NoteBytesMax)
+	if err != nil {
+		return api.Conflict{}, err
+	}
+	act := &ledger.Act{Conflict: c.ID, Action: action, Note: note, Evidence: c.Evidence}
 	if r.Proof.Kind != "" {
 		if err := l.n.persons.Check(api.RespondAct(l.conflict(c), r.Action, r.Note), r.Proof); err != nil {
 			return api.Conflict{}, err
@@ -147,7 +151,11 @@ func (l *live) Feedback(_ context.Context, v api.Verdict) (api.Outcome, error) {
 	if !ok {
 		return api.Outcome{}, fmt.Errorf("verdict %q: %w", v.Verdict, api.ErrUsage)
 	}
-	act := &ledger.Act{Conflict: c.ID, Action: action, Note: clipText(strings.TrimSpace(v.Note), ledger.NoteBytesMax), Evidence: c.Evidence}
+	note, err := whole("note", v.Note, ledger.NoteBytesMax)
+	if err != nil {
+		return api.Outcome{}, err
+	}
+	act := &ledger.Act{Conflict: c.ID, Action: action, Note: note, Evidence: c.Evidence}
 	if v.Caller == (api.Caller{}) {
 		act.Person = true // it decides nothing, so it needs no proof
 	} else if _, act.Side, err = l.callerOf(v.Caller); err != nil {

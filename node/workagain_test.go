@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-mesh/parley/conflicts/overlap"
 	"github.com/parley-mesh/parley/ledger"
+	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/internal/worktree"
 )
 
@@ -33,9 +34,9 @@ func TestARecordThatComesAgainBeforeItIsStoredCountsOnce(t *testing.T) { // D-5
 
 func TestALaneReadsNoConversationInLiveWork(t *testing.T) {
 	p := newSharing(t)
-	p.share(p.kim, laneRepo)
+	on := p.share(p.kim, laneRepo)
 	p.share(p.maya, laneRepo)
-	r := p.works(p.kim, laneRepo, thisWeek())
+	r := p.worksFor(p.kim, on, laneRepo)
 	if err := p.keepWork([]*ledger.Record{r}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,4 +115,104 @@ func TestACheckoutThatThereWasNoTimeToLookAtIsFoundLater(t *testing.T) { // a bu
 	if c.live.spotAt(t.Context(), other) == nil {
 		t.Error("it counts as a checkout of no interest, since there was no time to look")
 	}
+}
+
+func TestAClockThatWasWeeksAheadForksNoChain(t *testing.T) { // case 12
+	p := newSharing(t)
+	now := time.Now()
+	p.wall = func() time.Time { return now }
+	r := &liveRepo{Place: overlap.Place{Host: "github.com", Repo: laneRepo}}
+	l := p.live
+	write := func() *ledger.Record {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		written, err := l.write(r, &ledger.Session{State: ledger.SessionLive, Agent: "claude", Checkout: [16]byte{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return written
+	}
+	first := write()
+	if second := write(); second.Chain() != first.Chain() || second.Seq != 1 {
+		t.Errorf("the chain goes on as %v, %d", second.Chain(), second.Seq)
+	}
+	now = now.Add((workKept + 2) * 7 * 24 * time.Hour)
+	if err := p.retainWork(now); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(-(workKept + 2) * 7 * 24 * time.Hour)
+	if again := write(); again.Ledger != first.Ledger || again.Seq != 0 || again.Chain() == first.Chain() {
+		t.Errorf("it begins again as record %d of the chain that others hold, in %s", again.Seq, again.Ledger.Short())
+	}
+	if !l.writes(first.Ledger, l.heads[first.Ledger].Chain) || l.writes(first.Ledger, first.Chain()) {
+		t.Error("the chain that was dropped is taken for this process's own")
+	}
+}
+
+func TestThatNothingCanBeWrittenIsToldAgain(t *testing.T) {
+	p := newSharing(t)
+	now := time.Now()
+	p.wall = func() time.Time { return now }
+	p.log = &journal{wall: p.wall}
+	for range 3 {
+		p.live.failed("edit", errWorkFull)
+	}
+	now = now.Add(fullAgain)
+	p.live.failed("edit", errWorkFull)
+	if n := len(p.log.lines); n != 2 {
+		t.Errorf("told %d times in an hour, want 2", n)
+	}
+}
+
+// counting tells of every exchange.
+type counting struct {
+	book
+	n chan struct{}
+}
+
+func (c counting) Visible(d ledger.Device) []ledger.Listing {
+	c.n <- struct{}{}
+	return c.book.Visible(d)
+}
+
+func TestALaneAsksForTheBeginningOfAWeek(t *testing.T) { // D-26
+	p := newSharing(t)
+	p.share(p.kim, laneRepo)
+	p.share(p.maya, laneRepo)
+	asked := make(chan struct{}, 100)
+	other := mesh.NewIdentity([32]byte{9})
+	m, err := mesh.Start(t.Context(), mesh.Config{
+		Identity: other, Fleet: p.fleet, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Book: counting{book{p.Node}, asked}, SyncEvery: time.Hour,
+		Peers: func() []mesh.Peer { return []mesh.Peer{{Device: p.id.Device(), Addrs: p.mesh.Addrs()}} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	wait := func(what string) {
+		t.Helper()
+		select {
+		case <-asked:
+		case <-time.After(patience):
+			t.Fatal(what)
+		}
+	}
+	both := []ledger.Device{p.id.Device(), other.Device()}
+	p.mesh.SetMembers(both)
+	m.SetMembers(both)
+	wait("it did not connect")
+	wait("it did not compare again")
+
+	_, second := p.works(p.maya, laneRepo, thisWeek()), p.works(p.maya, laneRepo, thisWeek())
+	if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Work, []*ledger.Record{second}); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := p.store.Record(second.ID); err != nil || held != nil {
+		t.Fatalf("it was taken without its beginning: %v", err)
+	}
+	wait("nobody is asked for the beginning of the week")
 }

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +29,24 @@ type workBook struct {
 	ledgers map[ledger.TID]*workLedger
 }
 
+// workScope is what a ledger of live work is about, and under which statement of a lane it is written; none: at home.
+type workScope struct {
+	ledger.Scope
+	share ledger.ID
+}
+
+// scopeOf is the scope that the first record of a chain says.
+func scopeOf(r *ledger.Record) workScope { return workScope{r.Scope, r.Share} }
+
+func (s workScope) ledger() ledger.TID {
+	if s.share == (ledger.ID{}) {
+		return s.Scope.Ledger()
+	}
+	return s.Scope.Shared(s.share)
+}
+
 type workLedger struct {
-	scope   ledger.Scope
+	scope   workScope
 	by      map[ledger.Device]*brought
 	pending map[ledger.ID]bool // counted, and not known to be stored
 }
@@ -37,18 +55,18 @@ type workLedger struct {
 type brought struct{ records, bytes int }
 
 // scope is what a ledger of live work is about; false for one that is not held.
-func (b *workBook) scope(tid ledger.TID) (ledger.Scope, bool) {
+func (b *workBook) scope(tid ledger.TID) (workScope, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.ledgers[tid]
 	if l == nil {
-		return ledger.Scope{}, false
+		return workScope{}, false
 	}
 	return l.scope, true
 }
 
 // all lists what is held, by period, then repository.
-func (b *workBook) all() (out []ledger.Scope) {
+func (b *workBook) all() (out []workScope) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.ledgers {
@@ -58,7 +76,7 @@ func (b *workBook) all() (out []ledger.Scope) {
 	return out
 }
 
-func compareScopes(a, b ledger.Scope) int {
+func compareScopes(a, b workScope) int {
 	switch {
 	case a.Period != b.Period:
 		return int(a.Period) - int(b.Period)
@@ -67,11 +85,11 @@ func compareScopes(a, b ledger.Scope) int {
 	case a.Repo > b.Repo:
 		return 1
 	}
-	return slices.Compare([]byte(a.Host), []byte(b.Host))
+	return cmp.Or(strings.Compare(a.Host, b.Host), slices.Compare(a.share[:], b.share[:]))
 }
 
 // count counts a record in; false when its author has brought too much.
-func (b *workBook) count(s ledger.Scope, r *ledger.Record) bool {
+func (b *workBook) count(s workScope, r *ledger.Record) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ledgers == nil {
@@ -96,7 +114,7 @@ func (b *workBook) count(s ledger.Scope, r *ledger.Record) bool {
 
 // admit counts a record in that is on its way to the disk, once however often it comes before it is there: a disk that is
 // full and a gap in a chain bring the same one again and again.
-func (b *workBook) admit(s ledger.Scope, r *ledger.Record) bool {
+func (b *workBook) admit(s workScope, r *ledger.Record) bool {
 	b.mu.Lock()
 	l := b.ledgers[r.Ledger]
 	again := l != nil && l.pending[r.ID]
@@ -147,7 +165,7 @@ func inWindow(period uint64, now time.Time) bool {
 }
 
 // readWorkBook learns what is held, and calls each with the records of every ledger that is kept.
-func (n *Node) readWorkBook(each func(ledger.Scope, []*ledger.Record)) error {
+func (n *Node) readWorkBook(each func(workScope, []*ledger.Record)) error {
 	entries, err := n.store.Ledgers()
 	if err != nil {
 		return err
@@ -164,7 +182,7 @@ func (n *Node) readWorkBook(each func(ledger.Scope, []*ledger.Record)) error {
 		if i < 0 {
 			continue
 		}
-		scope := records[i].Scope
+		scope := scopeOf(records[i])
 		for _, r := range records {
 			n.workBook.count(scope, r)
 		}
@@ -191,7 +209,7 @@ func (n *Node) keepWork(records []*ledger.Record) error {
 	for _, r := range records {
 		scope, known := n.workBook.scope(r.Ledger)
 		if !known {
-			scope, known = r.Scope, r.Seq == 0
+			scope, known = scopeOf(r), r.Seq == 0
 		}
 		switch {
 		case !known: // nothing of that ledger is here, so catch-up brings it from the beginning
@@ -237,7 +255,7 @@ func (n *Node) retainWork(now time.Time) error {
 	var drop []ledger.TID
 	for _, s := range n.workBook.all() {
 		if s.Period+workKept < ledger.PeriodOf(uint64(now.UnixMilli())) {
-			drop = append(drop, s.Ledger())
+			drop = append(drop, s.ledger())
 		}
 	}
 	if len(drop) == 0 {

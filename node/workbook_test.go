@@ -16,7 +16,7 @@ func newSharing(t *testing.T) *paired {
 	p.cfg.GitHub.Host, p.id = "github.com", p.kim.id
 	p.live = newLive(p.Node)
 	m, err := mesh.Start(t.Context(), mesh.Config{
-		Identity: p.id, Fleet: p.fleet, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Book: book{p.Node}, Peers: func() []mesh.Peer { return nil }, Wall: p.wall, Logger: p.slog,
+		Identity: p.id, Fleet: p.fleet, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Book: book{p.Node}, Peers: func() []mesh.Peer { return nil }, Wall: p.wall, Logger: p.slog, SyncEvery: time.Hour,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +43,29 @@ func (p *paired) works(by *pen, repo, period uint64) *ledger.Record {
 	return by.write(p.t, h, &ledger.Session{State: ledger.SessionLive, Agent: "claude", Checkout: [16]byte{1}})
 }
 
-// share switches the lane on at an end, with live work in some repositories.
-func (p *paired) share(by *pen, live ...uint64) {
+// worksFor writes a record of live work for the lane, under a statement that shares it.
+func (p *paired) worksFor(by *pen, on ledger.ID, repo uint64) *ledger.Record {
 	p.t.Helper()
-	p.apply(by.write(p.t, ledger.Header{Ledger: p.lane()}, &ledger.LaneOn{Repos: []uint64{laneRepo, laneRepo + 1}, Live: live}))
+	scope := ledger.Scope{Host: "github.com", Repo: repo, Period: thisWeek()}
+	h := ledger.Header{Ledger: scope.Shared(on), For: ledger.Place{Lam: 1, ID: ledger.ID{1}}}
+	if by.heads[h.Ledger].Next == 0 {
+		h.Scope, h.Share = scope, on
+	}
+	return by.write(p.t, h, &ledger.Session{State: ledger.SessionLive, Agent: "claude", Checkout: [16]byte{1}})
+}
+
+// share switches the lane on at an end, with live work in some repositories, and is that statement.
+func (p *paired) share(by *pen, live ...uint64) ledger.ID {
+	p.t.Helper()
+	return p.says(by, &ledger.LaneOn{Repos: []uint64{laneRepo, laneRepo + 1}, Live: live})
+}
+
+func (p *paired) says(by *pen, body ledger.Body) ledger.ID {
+	p.t.Helper()
+	r := by.write(p.t, ledger.Header{Ledger: p.lane()}, body)
+	p.apply(r)
 	p.refoldLanes()
+	return r.ID
 }
 
 // crosses are the authors of everything that the lane would send of a ledger, by the bytes.
@@ -91,55 +109,58 @@ func (p *paired) crosses(tid ledger.TID) (out []ledger.Device) {
 func TestALaneCarriesLiveWorkOnlyOfTheEndThatSharesIt(t *testing.T) { // D-26, L1, L5
 	p := newSharing(t)
 	eve := newPen(9) // a third developer, of another lane
-	mine, other := p.works(p.kim, laneRepo, thisWeek()), p.works(p.kim, laneRepo+1, thisWeek())
-	p.apply(mine, other, p.works(p.maya, laneRepo, thisWeek()), p.works(eve, laneRepo, thisWeek()))
-	if err := p.readWorkBook(func(ledger.Scope, []*ledger.Record) {}); err != nil {
-		t.Fatal(err)
-	}
-	tid := mine.Ledger
-	receives := func() bool {
-		r := p.works(p.maya, laneRepo, thisWeek())
-		if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Work, []*ledger.Record{r}); err != nil {
+	home := p.works(p.kim, laneRepo, thisWeek())
+	p.apply(home, p.works(p.maya, laneRepo, thisWeek()))
+	var written []*ledger.Record // under every statement so far
+	reads := func() {
+		p.workBook = workBook{}
+		if err := p.readWorkBook(func(workScope, []*ledger.Record) {}); err != nil {
 			t.Fatal(err)
 		}
-		held, err := p.store.Record(r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if held == nil { // or her next one would not follow
-			p.apply(r)
-		}
-		return held != nil
 	}
 	for _, c := range []struct {
 		what       string
 		ours, hers []uint64
-		sent       []ledger.Device
-		taken      bool
 	}{
-		{"nobody shares", nil, nil, nil, false},
-		{"we share", []uint64{laneRepo}, nil, []ledger.Device{p.kim.device()}, false},
-		{"she shares", nil, []uint64{laneRepo}, []ledger.Device{p.maya.device()}, true},
-		{"both share", []uint64{laneRepo}, []uint64{laneRepo}, []ledger.Device{p.kim.device(), p.maya.device()}, true},
-		{"both share the other one", []uint64{laneRepo + 1}, []uint64{laneRepo + 1}, nil, false},
+		{"nobody shares", nil, nil},
+		{"we share", []uint64{laneRepo}, nil},
+		{"she shares", nil, []uint64{laneRepo}},
+		{"both share", []uint64{laneRepo}, []uint64{laneRepo}},
+		{"both share the other one", []uint64{laneRepo + 1}, []uint64{laneRepo + 1}},
 	} {
-		p.share(p.kim, c.ours...)
-		p.share(p.maya, c.hers...)
-		got := p.crosses(tid)
-		slices.SortFunc(got, func(a, b ledger.Device) int { return slices.Index(c.sent, a) - slices.Index(c.sent, b) })
-		if !slices.Equal(got, c.sent) {
-			t.Errorf("%s: the lane sends what %d computers wrote, want %d", c.what, len(got), len(c.sent))
+		ours, hers := p.share(p.kim, c.ours...), p.share(p.maya, c.hers...)
+		mine, other := p.worksFor(p.kim, ours, laneRepo), p.worksFor(p.kim, ours, laneRepo+1)
+		theirs, stranger := p.worksFor(p.maya, hers, laneRepo), p.worksFor(eve, ours, laneRepo)
+		p.apply(mine, other, stranger)
+		reads()
+		for r, want := range map[*ledger.Record]bool{
+			mine: slices.Contains(c.ours, laneRepo), other: slices.Contains(c.ours, laneRepo+1), home: false, stranger: false,
+		} {
+			if got := slices.Contains(p.crosses(r.Ledger), r.Device); got != want {
+				t.Errorf("%s: the lane sends a record of %s for repository %d: %v", c.what, r.Device.Short(), r.Scope.Repo, got)
+			}
+			if err := p.mesh.SetLanes(p.lanes.grants()); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.mesh.Send(p.lanes.grants()[0], r); (err == nil) != want {
+				t.Errorf("%s: a record of %s is sent: %v", c.what, r.Device.Short(), err)
+			}
 		}
-		if taken := receives(); taken != c.taken {
-			t.Errorf("%s: her record is taken: %v", c.what, taken)
+		for _, r := range written {
+			if len(p.crosses(r.Ledger)) > 0 {
+				t.Errorf("%s: what was written under an earlier statement crosses", c.what)
+			}
 		}
-		g := p.lanes.grants()[0]
-		if err := p.mesh.SetLanes([]grant{g}); err != nil {
+		if err := p.view().Receive(t.Context(), p.maya.device(), ledger.Work, []*ledger.Record{theirs, p.worksFor(p.maya, ours, laneRepo)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.mesh.Send(g, mine); (err == nil) != slices.Contains(c.sent, p.kim.device()) {
-			t.Errorf("%s: our record is sent: %v", c.what, err)
+		if held, err := p.store.Record(theirs.ID); err != nil || (held != nil) != slices.Contains(c.hers, laneRepo) {
+			t.Errorf("%s: her record is taken: %v, %v", c.what, held != nil, err)
 		}
+		if heads, err := p.store.Heads(mine.Ledger); err != nil || slices.ContainsFunc(heads, func(h ledger.Head) bool { return h.Device == p.maya.device() }) {
+			t.Errorf("%s: what she wrote under this end's statement is taken: %v", c.what, err)
+		}
+		written = append(written, mine, other, theirs)
 	}
 }
 

@@ -26,11 +26,13 @@ const (
 	pullBlobMax   = 1 << 20
 )
 
-// pushed is what was published of one pull request.
+// pushed is what was published of one pull request or branch.
 type pushed struct {
-	repo  *liveRepo
-	says  ledger.Branch
-	edits map[string]*ledger.Edit
+	repo   *liveRepo
+	head   worktree.OID
+	landed bool // the base branch has all of it already
+	says   ledger.Branch
+	edits  map[string]*ledger.Edit
 }
 
 // branches publishes the open pull requests as sides while this is the main computer, until ctx ends.
@@ -47,15 +49,25 @@ func (l *live) branches(ctx context.Context) {
 			clear(published)
 			continue
 		}
-		for _, r := range l.repositories() {
-			if err := l.publishPulls(ctx, r, published); err != nil {
-				l.n.slog.Debug("publish pull requests", "repository", r.slug, "error", err)
-			}
+		l.publishAll(ctx, published)
+	}
+}
+
+func (l *live) publishAll(ctx context.Context, published map[ledger.ID]*pushed) {
+	for _, r := range l.repositories() {
+		l.mu.Lock()
+		active := l.activeIn(r)
+		l.mu.Unlock()
+		if !active {
+			continue
+		}
+		if err := l.publishPulls(ctx, r, published); err != nil {
+			l.n.slog.Debug("publish pull requests", "repository", r.slug, "error", err)
 		}
 	}
 }
 
-// publishPulls says what the open pull requests of a repository change, and which are gone.
+// publishPulls says what the open pull requests and the pushed branches of a repository change, and which are gone.
 func (l *live) publishPulls(ctx context.Context, r *liveRepo, published map[ledger.ID]*pushed) error {
 	ctx, cancel := context.WithTimeout(ctx, pullBudget)
 	defer cancel()
@@ -78,22 +90,37 @@ func (l *live) publishPulls(ctx context.Context, r *liveRepo, published map[ledg
 		return err
 	}
 	defer g.Close() // its directory is temporary
-	there := map[ledger.ID]bool{}
-	for _, p := range pulls {
-		id := ledger.BranchSide(r.Host, r.Repo, pullName(p))
+	who, there := l.authors(ctx), map[ledger.ID]bool{}
+	one := func(name string, pull uint64, head worktree.OID, read func() (*pushed, error)) {
+		id := ledger.BranchSide(r.Host, r.Repo, name)
 		there[id] = true
-		head := fetched.Heads[uint64(p.Number)]
 		was := published[id]
-		if head == "" || was != nil && was.says.Head.String() == string(head) && was.says.Base.String() != "" {
-			continue
+		if head == "" || was != nil && was.head == head && was.says.Pull == pull {
+			return
 		}
-		now, err := l.readPull(ctx, g, r, p, fetched.Base, head)
+		now, err := read()
 		if err != nil {
-			l.n.slog.Debug("read a pull request", "pull", p.Number, "error", err)
-			continue
+			l.n.slog.Debug("read what was pushed", "name", name, "error", err)
+			return
+		}
+		if now.landed {
+			delete(there, id)
+			return
 		}
 		l.publish(id, was, now)
 		published[id] = now
+	}
+	for _, p := range pulls {
+		head := fetched.Heads[uint64(p.Number)]
+		one(pullName(p), uint64(p.Number), head, func() (*pushed, error) { return l.readPull(ctx, g, r, p, who, fetched.Base, head) })
+	}
+	heads, err := l.pushedBranches(ctx, r, list.Pulls)
+	if err != nil {
+		l.n.slog.Debug("list branches", "repository", r.slug, "error", err)
+		l.keepBranches(r, there) // nobody knows whether they are gone
+	}
+	for _, h := range heads {
+		one(h.Name, 0, h.Tip, func() (*pushed, error) { return l.readBranch(ctx, g, r, h, who, fetched.Base) })
 	}
 	for _, id := range l.gonePulls(r, there, published) {
 		delete(published, id)
@@ -111,8 +138,25 @@ func pullName(p github.Pull) string {
 
 var issueForm = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)
 
-// readPull finds out what a pull request changes.
-func (l *live) readPull(ctx context.Context, g *repo.Repo, r *liveRepo, p github.Pull, base, head worktree.OID) (*pushed, error) {
+// readPull finds out what a pull request changes, and whose it is.
+func (l *live) readPull(ctx context.Context, g *repo.Repo, r *liveRepo, p github.Pull, who authors, base, head worktree.OID) (*pushed, error) {
+	says := ledger.Branch{
+		Name: pullName(p), Pull: uint64(p.Number), Author: uint64(max(p.AuthorID, 0)), Subjects: clipText(p.Title, ledger.TaskBytesMax),
+		Issues: issuesOf(issueForm.FindAllString(p.Title, -1)), Of: who.accounts[p.AuthorID],
+	}
+	out, err := l.readPushed(ctx, g, r, says, base, head)
+	if err != nil || out.says.Of != (ledger.TID{}) {
+		return out, err
+	}
+	commits, err := r.w.mirror.Commits(ctx, base, head, commitsRead)
+	if err == nil {
+		out.says.Of = who.of(commits)
+	}
+	return out, err
+}
+
+// readPushed finds out what a head changes since it left the base branch.
+func (l *live) readPushed(ctx context.Context, g *repo.Repo, r *liveRepo, says ledger.Branch, base, head worktree.OID) (*pushed, error) {
 	fork, err := r.w.mirror.MergeBase(ctx, base, head)
 	if err != nil {
 		return nil, err
@@ -134,10 +178,8 @@ func (l *live) readPull(ctx context.Context, g *repo.Repo, r *liveRepo, p github
 	if err != nil {
 		return nil, err
 	}
-	out := &pushed{repo: r, edits: map[string]*ledger.Edit{}, says: ledger.Branch{
-		Name: pullName(p), Head: oid(head), Base: oid(fork), Pull: uint64(p.Number), Author: uint64(max(p.AuthorID, 0)),
-		Subjects: clipText(p.Title, ledger.TaskBytesMax), Issues: issuesOf(issueForm.FindAllString(p.Title, -1)), Grammars: reader.Grammars(),
-	}}
+	says.Head, says.Base, says.Grammars = oid(head), oid(fork), reader.Grammars()
+	out := &pushed{repo: r, head: head, edits: map[string]*ledger.Edit{}, says: says}
 	id := ledger.BranchSide(r.Host, r.Repo, out.says.Name)
 	for i := range files {
 		f := &files[i]

@@ -36,7 +36,7 @@ func TestAPullRequestIsASideUntilItIsGone(t *testing.T) { // C1
 	}
 	defer g.Close()
 	p := github.Pull{Number: 4, Title: "late refunds, #17", HeadRef: "feat/void", HeadOID: head, AuthorID: 77}
-	now, err := c.live.readPull(t.Context(), g, r, p, worktree.OID(base), worktree.OID(head))
+	now, err := c.live.readPull(t.Context(), g, r, p, authors{}, worktree.OID(base), worktree.OID(head))
 	if err != nil {
 		t.Fatal(err)
 	}

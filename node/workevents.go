@@ -60,7 +60,7 @@ func (l *live) settle(ctx context.Context, now time.Time) {
 	l.fold.Tick(uint64(now.UnixMilli()))
 	for _, body := range l.fold.Due(l.n.id.Device()) {
 		c, _ := l.fold.Conflict(body.Conflict)
-		if r := l.repoOf(c.Place.Repo); r != nil && l.activeNow() {
+		if r := l.repoOf(c.Place.Repo); r != nil && l.activeIn(r) {
 			if _, err := l.write(r, body); err != nil {
 				l.failed("finding", err)
 			}
@@ -108,7 +108,7 @@ func (l *live) eventOf(r *ledger.Record) (e api.LiveEvent, ok bool) {
 	}
 	switch c := r.Content.(type) {
 	case *ledger.Session:
-		side(orFirst(c.First, r.ID))
+		side(orFirst(c.First, r.Place().ID))
 		e.Kind, e.Text = "session", "is at work"
 		if c.State == ledger.SessionEnded {
 			e.Text = "has ended"
@@ -116,15 +116,15 @@ func (l *live) eventOf(r *ledger.Record) (e api.LiveEvent, ok bool) {
 			return e, false // it only goes on
 		}
 	case *ledger.Intent:
-		side(orFirst(c.First, r.ID))
+		side(orFirst(c.First, r.Place().ID))
 		e.Kind, e.Text = "intent", [...]string{ledger.IntentLive: "", ledger.IntentMerged: "merged: ", ledger.IntentAbandoned: "abandoned: "}[c.State]+quoted(c.Task)
 	case *ledger.Edit:
 		side(c.Holder)
-		e.Kind, e.Text = "edit", opWords[c.Op]+" "+string(c.Path)
+		e.Kind, e.Text = "edit", opWords[c.Op]+" "+l.shownPath(r, c.Path)
 	case *ledger.Attempt:
 		side(c.Session)
 		if ok = ok && len(c.Paths) > 0; ok {
-			e.Kind, e.Text = "edit", "waits to edit "+string(c.Paths[0].Path)
+			e.Kind, e.Text = "edit", "waits to edit "+l.shownPath(r, c.Paths[0].Path)
 		}
 	case *ledger.Message:
 		if side(c.From); !ok {
@@ -144,6 +144,12 @@ func (l *live) eventOf(r *ledger.Record) (e api.LiveEvent, ok bool) {
 		}
 	}
 	return e, ok
+}
+
+// shownPath is the path in a record, as far as its name is shown here.
+func (l *live) shownPath(r *ledger.Record, path ledger.Path) string {
+	scope, _ := l.n.workBook.scope(r.Ledger)
+	return l.fold.Shown(scope.share, string(path))
 }
 
 var opWords = [...]string{

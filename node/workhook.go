@@ -36,6 +36,7 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 	}
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt:
+		s.shell = 0 // a turn that was broken off does not say how its command ended
 		l.begin(s)
 		return l.brief(s, e.Kind == hooks.Start && e.Source != "resume")
 	case hooks.BeforeEdit:
@@ -60,12 +61,11 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 	return hooks.Allow()
 }
 
-// active reports whether live work is looked after: the switch of this computer is on, or a lane that shares it (D-27).
+// active reports whether live work is looked after: a switch of this computer is on, or a lane shares it (D-27).
 func (l *live) active() bool {
 	l.mu.Lock()
-	on := l.on
-	l.mu.Unlock()
-	return on || slices.ContainsFunc(l.n.lanes.grants(), func(g grant) bool { return g.CarriesAnyWork(l.n.id.Device()) })
+	defer l.mu.Unlock()
+	return l.activeNow()
 }
 
 // sessionOf is the session that an event is about, new at its first one. A session stays in the checkout in which it

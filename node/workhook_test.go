@@ -211,13 +211,13 @@ func TestNothingIsJudgedOrWrittenWhileTheSwitchIsOff(t *testing.T) { // D-27
 	c.looked()
 	turn := func(on bool) {
 		t.Helper()
-		a := api.AgentsAct(on)
+		a := api.AgentsAct("", on)
 		nonce, err := c.persons.Challenge(a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.Nonce = nonce
-		if _, err := c.live.SetAgents(t.Context(), on, presence.Demo().Prove(a)); err != nil {
+		if _, err := c.live.SetAgents(t.Context(), "", on, presence.Demo().Prove(a)); err != nil {
 			t.Fatal(err)
 		}
 	}

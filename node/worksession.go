@@ -27,6 +27,7 @@ const (
 	sessionsMax  = 200
 	sessionsFor  = 8 * 24 * time.Hour // that one is remembered for, to be resumed
 	silentFor    = 8 * time.Hour      // after which it may be given up for another
+	fullAgain    = time.Hour          // after which it is told again that nothing can be written
 )
 
 // sessionKey is how an agent names its session. The person's own work in a checkout has no agent, and the checkout as
@@ -208,10 +209,10 @@ func (l *live) endSession(s *session) {
 	l.keepSession(s)
 }
 
-// failed notes that something could not be written. The agent goes on.
+// failed notes that something could not be written, once an hour. The agent goes on.
 func (l *live) failed(what string, err error) {
-	if !l.full {
-		l.full = true
+	if now := l.n.wall(); l.full.IsZero() || now.Sub(l.full).Abs() >= fullAgain {
+		l.full = now
 		l.n.log.add(core.Note{Level: "warn", Kind: "live", Who: l.n.cfg.Name, Text: "could not write a " + what + ": " + err.Error()})
 	}
 }
@@ -269,10 +270,10 @@ func (s *spot) observed(d *detect.Digest) {
 	}
 	changed := map[string]bool{}
 	files := d.Files
-	if len(files) > editsMax {
+	told := s.over
+	if s.over = len(files) > editsMax; s.over {
 		files = files[:editsMax]
-		if !s.over {
-			s.over = true
+		if !told {
 			s.l.n.log.add(core.Note{Level: "warn", Kind: "live", Who: s.l.n.cfg.Name, Text: s.at.Top + " differs in more files than are told to others"})
 		}
 	}

@@ -2,10 +2,13 @@ package node
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -31,6 +34,12 @@ func exists(path string) bool {
 func (l *live) watchOwn(ctx context.Context) {
 	l.setRepos()
 	for _, r := range l.repositories() {
+		l.mu.Lock()
+		active := l.activeIn(r)
+		l.mu.Unlock()
+		if !active {
+			continue
+		}
 		at, err := worktree.Locate(ctx, worktree.Git{}, r.w.checkout.Dir())
 		if err != nil {
 			l.n.slog.Debug("locate a checkout", "repository", r.slug, "error", err)
@@ -49,32 +58,83 @@ func (l *live) watchOwn(ctx context.Context) {
 	}
 }
 
-// SetAgents is the switch of this computer for its agents (D-27).
-func (l *live) SetAgents(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
-	if err := l.n.persons.Check(api.AgentsAct(on), p); err != nil {
+// SetAgents is the switch of this computer for its agents (D-27), or that of one repository.
+func (l *live) SetAgents(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
+	if err := l.n.persons.Check(api.AgentsAct(repository, on), p); err != nil {
 		return api.Outcome{}, err
 	}
-	value, word := []byte("off"), "off"
-	if on {
-		value, word = []byte("on"), "on"
+	if repository != "" {
+		w := l.n.workspaceNamed(repository)
+		if w == nil {
+			return api.Outcome{}, fmt.Errorf("%s: %w", repository, api.ErrNoRepository)
+		}
+		repository = w.slug
+	}
+	l.mu.Lock()
+	next := l.switches.with(repository, on)
+	l.mu.Unlock()
+	value, err := json.Marshal(next)
+	if err != nil {
+		return api.Outcome{}, err
 	}
 	if _, err := l.n.store.Apply(disk.Batch{Put: []disk.Pair{{Key: []byte(agentsKey), Value: value}}}); err != nil {
 		return api.Outcome{}, err
 	}
 	l.mu.Lock()
-	l.on = on
-	if !l.activeNow() {
-		l.stopSpots()
-	}
+	l.switches = next
+	l.stopSpots()
 	l.mu.Unlock()
 	l.switched.Ring()
-	return api.Outcome{Text: api.AgentsAcross + ": " + word, Next: "parley sessions"}, nil
+	text := api.AgentsAcross + ": " + map[bool]string{true: "on", false: "off"}[on]
+	if repository != "" {
+		text += " in " + repository
+	}
+	return api.Outcome{Text: text, Next: "parley sessions"}, nil
 }
 
-// stopSpots ends all looking, and the sessions. The caller holds the lock.
+// switches are those of this computer for its agents: of all repositories, and of single ones in place of that.
+type switches struct {
+	All  bool
+	Only map[string]bool `json:",omitempty"` // by owner/name, lower case
+}
+
+// with is one of them switched: that of a repository, or with "" of all.
+func (s switches) with(repository string, on bool) switches {
+	if repository == "" {
+		return switches{All: on}
+	}
+	s.Only = maps.Clone(s.Only)
+	if s.Only == nil {
+		s.Only = map[string]bool{}
+	}
+	s.Only[strings.ToLower(repository)] = on
+	return s
+}
+
+// readSwitches reads what is stored; earlier versions stored a word.
+func readSwitches(value []byte) (s switches) {
+	if len(value) > 0 && json.Unmarshal(value, &s) != nil {
+		s.All = string(value) == "on"
+	}
+	return s
+}
+
+// activeIn reports whether live work in a repository is looked after: its switch is on, or the computer's, or a lane
+// shares it and nobody switched it off here. The caller holds the lock.
+func (l *live) activeIn(r *liveRepo) bool {
+	if on, said := l.switches.Only[strings.ToLower(r.slug)]; said {
+		return on
+	}
+	return l.switches.All || slices.ContainsFunc(l.n.lanes.grants(), func(g grant) bool { return g.Shares(l.n.id.Device(), r.Repo) })
+}
+
+// stopSpots ends looking where it is switched off, and the sessions there. The caller holds the lock.
 func (l *live) stopSpots() {
 	for _, top := range sortedKeys(l.spots) {
 		s := l.spots[top]
+		if l.activeIn(s.repo) {
+			continue
+		}
 		l.leave(s)
 		s.gone = true
 		s.stop()
@@ -83,12 +143,19 @@ func (l *live) stopSpots() {
 }
 
 // SwitchWork shares live work on repositories with the developer of a lane that is on, or stops that (D-26).
-func (l *live) SwitchWork(ctx context.Context, id string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
+func (l *live) SwitchWork(ctx context.Context, w api.WorkSwitch, p presence.Proof) (api.Outcome, error) {
+	repositories, on := w.Repositories, w.On
+	var names ledger.NamesKey
+	if on && w.HideNames {
+		if _, err := rand.Read(names[:]); err != nil {
+			return api.Outcome{}, err
+		}
+	}
 	out, err := l.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
-		if err := n.persons.Check(api.WorkSwitchAct(id, repositories, on), p); err != nil {
+		if err := n.persons.Check(api.WorkSwitchAct(w), p); err != nil {
 			return api.Outcome{}, nil, err
 		}
-		lane, err := n.laneNamed(id)
+		lane, err := n.laneNamed(w.Lane)
 		if err != nil {
 			return api.Outcome{}, nil, err
 		}
@@ -102,11 +169,14 @@ func (l *live) SwitchWork(ctx context.Context, id string, repositories []string,
 				return api.Outcome{}, nil, err
 			}
 			said = "live work on " + strings.Join(n.viewer().slugs(ids), ", ") + " is shared with " + name
+			if w.HideNames {
+				said += ", its names hidden"
+			}
 		}
 		if !lane.Ours.On || slices.ContainsFunc(ids, func(id uint64) bool { return !slices.Contains(lane.Ours.Repositories, id) }) {
 			return api.Outcome{}, nil, api.WithHint(fmt.Errorf("share live work with %s: %w: the lane is not on here for it", name, api.ErrNotNow), "parley lane on "+name+" --repo owner/name")
 		}
-		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids)})
+		effects, err := n.append(core.Append{Ledger: lane.Ledger, After: lane.After(), Content: lane.ShareWork(ids, names)})
 		return api.Outcome{Text: said, Next: "parley lane show " + name}, effects, err
 	})
 	l.switched.Ring()

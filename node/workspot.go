@@ -145,7 +145,7 @@ func (l *live) open(at worktree.Place, r *liveRepo) *spot {
 	if s := l.spots[at.Top]; s != nil {
 		return s
 	}
-	if len(l.spots) >= spotsMax || l.ctx == nil {
+	if len(l.spots) >= spotsMax || l.ctx == nil || !l.activeIn(r) {
 		return nil
 	}
 	sum := sha256.Sum256(slices.Concat([]byte("parley-checkout/1\x00"), deviceBytes(l.n.id.Device()), []byte(at.Top)))

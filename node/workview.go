@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -185,7 +186,8 @@ func (l *live) slugOf(p overlap.Place) string {
 
 // activeNow is [live.active] for who holds the lock.
 func (l *live) activeNow() bool {
-	return l.on || slices.ContainsFunc(l.n.lanes.grants(), func(g grant) bool { return g.CarriesAnyWork(l.n.id.Device()) })
+	return l.switches.All || slices.Contains(slices.Collect(maps.Values(l.switches.Only)), true) ||
+		slices.ContainsFunc(l.n.lanes.grants(), func(g grant) bool { return g.CarriesAnyWork(l.n.id.Device()) })
 }
 
 // ExplainConflict says why there is a conflict, and why it is as loud as it is.

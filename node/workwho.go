@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,7 +154,11 @@ func (l *live) Declare(_ context.Context, n api.NewIntent) (api.Declared, error)
 	if err != nil {
 		return api.Declared{}, err
 	}
-	body := &ledger.Intent{Session: s.id, State: ledger.IntentLive, Task: clipText(strings.TrimSpace(n.Task), ledger.TaskBytesMax), Issues: issuesOf(n.Issues), Depends: depends}
+	task, err := whole("task", n.Task, ledger.TaskBytesMax)
+	if err != nil {
+		return api.Declared{}, err
+	}
+	body := &ledger.Intent{Session: s.id, State: ledger.IntentLive, Task: task, Issues: issuesOf(n.Issues), Depends: depends}
 	claims, err := l.claims(s, n.Scope, n.Mode == "exclusive")
 	if err != nil {
 		return api.Declared{}, err
@@ -164,12 +169,21 @@ func (l *live) Declare(_ context.Context, n api.NewIntent) (api.Declared, error)
 	}
 	if len(claims) > 0 {
 		if _, err := l.write(s.repo, overlap.ClaimOf(r.ID, claims)); err != nil {
-			return api.Declared{}, err
+			return api.Declared{}, l.withdraw(s, r.ID, body, err)
 		}
 	}
 	s.intent, s.wrote = r.ID, l.n.wall()
 	l.keepSession(s)
 	return l.declared(r.ID), nil
+}
+
+// withdraw takes an intent back whose claims could not be written: nobody shall see work that its agent was told is not
+// declared.
+func (l *live) withdraw(s *session, id ledger.ID, body *ledger.Intent, why error) error {
+	gone := *body
+	gone.First, gone.State = id, ledger.IntentAbandoned
+	_, err := l.write(s.repo, &gone)
+	return errors.Join(why, err)
 }
 
 // declared is an intent as it is now, with what it runs into.
@@ -256,7 +270,9 @@ func (l *live) ChangeIntent(_ context.Context, i api.IntentChange) (api.Declared
 	d := l.fold.Digest(id)
 	body := &ledger.Intent{First: id, Session: s.id, State: ledger.IntentLive, Task: d.Side.Task, Issues: slices.Clone(d.Side.Issues)}
 	if task := strings.TrimSpace(i.Task); task != "" {
-		body.Task = clipText(task, ledger.TaskBytesMax)
+		if body.Task, err = whole("task", task, ledger.TaskBytesMax); err != nil {
+			return api.Declared{}, err
+		}
 	}
 	switch i.State {
 	case "merged":

@@ -161,7 +161,11 @@ func (l *live) Send(_ context.Context, m api.NewMessage) (api.Message, error) {
 	if err != nil {
 		return api.Message{}, err
 	}
-	body := &ledger.Message{To: to, Text: clipText(strings.TrimSpace(m.Text), ledger.MessageBytesMax)}
+	text, err := whole("message", m.Text, ledger.MessageBytesMax)
+	if err != nil {
+		return api.Message{}, err
+	}
+	body := &ledger.Message{To: to, Text: text}
 	var r *liveRepo
 	if m.Caller != (api.Caller{}) {
 		s, side, err := l.callerOf(m.Caller)
@@ -191,6 +195,15 @@ func (l *live) Send(_ context.Context, m api.NewMessage) (api.Message, error) {
 		}
 	}
 	return api.Message{ID: record.ID.String(), At: moment(record.At), Text: body.Text, Own: true}, nil
+}
+
+// whole is a text as a record holds it. One that is too long is refused: nobody shall think that all of it was read.
+func whole(what, text string, most int) (string, error) {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "�")
+	if len(text) > most {
+		return "", fmt.Errorf("%s of %d bytes: %w: at most %d bytes, of which a character outside ASCII takes 2 to 4", what, len(text), api.ErrUsage, most)
+	}
+	return text, nil
 }
 
 // repoFor is the repository that a person's message is about.

@@ -23,20 +23,36 @@ const (
 
 var errWorkFull = errors.New("this computer has written as much live work this week as others take, or its disk is full")
 
-// write seals a record of live work and folds it. It is stored and published in order by [live.store]; until then only
-// this process knows it, and a chain begins anew with each process. The caller holds the lock.
+// write seals a record of live work and folds it, and writes what lanes get of it. It is stored and published in order by
+// [live.store]; until then only this process knows it, and a chain begins anew with each process, and where the one before
+// was dropped. The caller holds the lock.
 func (l *live) write(r *liveRepo, content ledger.Body, re ...ledger.ID) (*ledger.Record, error) {
-	now := uint64(l.n.wall().UnixMilli())
-	scope := ledger.Scope{Host: r.Host, Repo: r.Repo, Period: ledger.PeriodOf(now)}
-	tid := scope.Ledger()
+	record, err := l.seal(r, ledger.ID{}, ledger.Header{Re: re, At: uint64(l.n.wall().UnixMilli())}, content)
+	if err != nil {
+		return nil, err
+	}
+	l.take(record)
+	l.share(r, record)
+	return record, nil
+}
+
+// seal makes the next record of this process's chain in the present week's ledger, at home or under a statement that
+// shares live work, and lets it wait for the disk.
+func (l *live) seal(r *liveRepo, on ledger.ID, h ledger.Header, content ledger.Body) (*ledger.Record, error) {
+	scope := workScope{ledger.Scope{Host: r.Host, Repo: r.Repo, Period: ledger.PeriodOf(uint64(l.n.wall().UnixMilli()))}, on}
+	tid := scope.ledger()
 	has := l.n.workBook.has(tid, l.n.id.Device())
 	if has.records >= ownWorkRecordsMax || has.bytes >= ownWorkBytesMax || len(l.outbox) >= outboxMax {
 		return nil, errWorkFull
 	}
 	head := l.heads[tid]
-	h := ledger.Header{Ledger: tid, Inc: l.n.inc, Seq: head.Next, Prev: head.ID, Re: re, At: now, Lam: min(max(l.fold.Lam(), head.Lam)+1, ledger.LamportMax)}
+	if head.Next == 0 {
+		head.Inc = l.inc
+	}
+	h.Ledger, h.Inc, h.Seq, h.Prev = tid, head.Inc, head.Next, head.ID
+	h.Lam = min(max(l.fold.Lam(), head.Lam)+1, ledger.LamportMax)
 	if h.Seq == 0 {
-		h.Scope = scope
+		h.Scope, h.Share = scope.Scope, on
 	} else {
 		h.Lam = min(h.Lam, head.Lam+ledger.LamportJumpMax)
 	}
@@ -49,7 +65,6 @@ func (l *live) write(r *liveRepo, content ledger.Body, re ...ledger.ID) (*ledger
 	l.n.workBook.count(scope, record)
 	l.outbox = append(l.outbox, record)
 	ring(l.out)
-	l.take(record)
 	return record, nil
 }
 
@@ -99,10 +114,20 @@ func (l *live) waiting() int {
 	return len(l.outbox) + len(l.unsaved)
 }
 
+// atOnce is how much of what waits is stored at once: what was written for lanes goes with what it stands for, so that
+// none of it is missing after a process died.
+func atOnce(outbox []*ledger.Record) int {
+	n := min(len(outbox), storeAtOnce)
+	for n < min(len(outbox), 4*storeAtOnce) && outbox[n].For != (ledger.Place{}) {
+		n++
+	}
+	return n
+}
+
 // storeSome stores what waits longest. Only what is on disk is told to others.
 func (l *live) storeSome() error {
 	l.mu.Lock()
-	some := l.outbox[:min(len(l.outbox), storeAtOnce)]
+	some := l.outbox[:atOnce(l.outbox)]
 	batch := disk.Batch{Records: some, Put: l.unsaved}
 	l.unsaved = nil
 	l.mu.Unlock()

@@ -22,21 +22,27 @@ func extraCommands(a *app) []*cobra.Command {
 
 func (a *app) demoCommand() *cobra.Command {
 	var o demo.Options
+	var page bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "play the main job on this machine, with real parts",
 		Long: "Starts a GitHub stand-in over a real repository and three computers, each a process with its own home,\n" +
 			"and lets them settle a conflicting pull request. You approve twice. At the end everything is checked with\n" +
-			"git, without asking the computers. With --repo it plays with a copy of two branches of your own repository,\n" +
+			"git, without asking the computers. In a terminal the computers then go on, with more conflicts to settle, and the\n" +
+			"page opens; press Ctrl-C to end. With --repo it plays with a copy of two branches of your own repository,\n" +
 			"which is only read: branches that merge cleanly end with exit status 6, a conflict that only a person can\n" +
 			"settle with 5.",
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.playDemo(c, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Page = page || terminal(a.in) && !o.Yes && !c.Flags().Changed("page")
+			return a.playDemo(c, o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.Dir, "dir", "", "directory for everything; one that an interrupted demo used goes on (default: a new one)")
 	f.BoolVar(&o.Yes, "yes", false, "answer the two approvals with yes")
 	f.BoolVar(&o.Keep, "keep", false, "leave everything running at the end")
+	f.BoolVar(&page, "page", false, "afterwards stay with more conflicts to settle, and open the page (default in a terminal without --yes)")
 	f.BoolVar(&o.CloseLaptop, "close-laptop", false, "shut one computer in the middle and let it catch up")
 	f.StringVar(&o.Repo, "repo", "", "a repository of yours, to play with a copy of two of its branches")
 	f.StringVar(&o.Head, "head", "", "with --repo: the branch of the pull request")
@@ -125,6 +131,11 @@ func (a *app) playDemo(c *cobra.Command, o demo.Options) error {
 		return usage(c, "--head and --base go with --repo")
 	}
 	o.Program, o.In, o.Out, o.Terminal = program, a.in, a.spelled(a.out), terminal(a.in)
+	o.Show = func(ctx context.Context, home string) error {
+		at := *a
+		at.home = home
+		return at.openPage(ctx, !o.Terminal)
+	}
 	return explainDemo(demo.Run(c.Context(), o))
 }
 

@@ -36,6 +36,7 @@ func (a *app) fillLane(v api.Verb, c *cobra.Command) bool {
 
 func (a *app) laneInvite(c *cobra.Command) {
 	as := c.Flags().String("as", "", "how the other developer is told that you are called (default: this computer's name)")
+	addresses := addressFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		home, client, err := a.running()
 		if err != nil {
@@ -52,12 +53,14 @@ func (a *app) laneInvite(c *cobra.Command) {
 		}
 		fmt.Fprintln(a.out, given.Code)
 		a.note("give this code to the other developer for parley lane accept, within %s", span(time.Until(given.Expires).Round(time.Minute)))
-		return inviting{a: a, home: home, client: client, id: given.ID, again: "run parley lane invite for another code"}.follow(c.Context())
+		i := inviting{a: a, home: home, client: client, id: given.ID, again: "run parley lane invite for another code"}
+		return i.pairs(c.Context(), *addresses)
 	}
 }
 
 func (a *app) laneAccept(c *cobra.Command) {
 	as := c.Flags().String("as", "", "how the other developer is told that you are called (default: this computer's name)")
+	addresses := addressFlags(c)
 	c.Use, c.Args = "accept CODE", arguments("CODE")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		home, client, err := a.running()
@@ -73,7 +76,8 @@ func (a *app) laneAccept(c *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		return inviting{a: a, home: home, client: client, id: given.ID, again: "ask the other developer for another code (parley lane invite)"}.follow(c.Context())
+		i := inviting{a: a, home: home, client: client, id: given.ID, again: "ask the other developer for another code (parley lane invite)"}
+		return i.pairs(c.Context(), *addresses)
 	}
 }
 
@@ -147,11 +151,20 @@ func (a *app) laneShow(_ *cobra.Command, args []string) error {
 			{"State", l.State},
 			{"Here", onOff(l.Here), strings.Join(l.Repositories, " ")},
 			{"There", onOff(l.There), "in common: " + orDash(strings.Join(l.Common, " "))},
+			{"Live work here", orDash(strings.Join(l.Shares, " ")), namesWord(l.Hides)},
+			{"Live work there", orDash(strings.Join(l.TheyShare, " ")), namesWord(l.TheyHide)},
 			{"Account", orDash(l.Account)},
 			{"Computers", many(l.Computers, "computer")},
 		})
 		return nil
 	})
+}
+
+func namesWord(hides bool) string {
+	if hides {
+		return "names hidden"
+	}
+	return ""
 }
 
 func (a *app) laneSwitch(c *cobra.Command, on bool) {

@@ -53,9 +53,10 @@ func (a *app) fillSharing(v api.Verb, c *cobra.Command) bool {
 	case "email":
 		a.emailCommand(c)
 	case "agents on", "agents off":
+		repo := c.Flags().String("repo", "", "in this repository only (owner/name)")
 		c.RunE = func(c *cobra.Command, _ []string) error {
 			return a.byPerson(c, "Passphrase for this: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
-				return client.SetAgents(c.Context(), v.Name == "agents on", by)
+				return client.SetAgents(c.Context(), *repo, v.Name == "agents on", by)
 			})
 		}
 	case "lane work on":
@@ -84,20 +85,22 @@ func (a *app) emailCommand(c *cobra.Command) {
 }
 
 func (a *app) laneWork(c *cobra.Command, on bool) {
-	var repositories []string
+	w := api.WorkSwitch{On: on}
 	prompt := "Passphrase to share live work no more: "
 	c.Use, c.Args = "off NAME", arguments("NAME")
 	if on {
 		prompt = "Passphrase to share live work: "
 		c.Use = "on NAME --repo owner/name"
-		c.Flags().StringArrayVar(&repositories, "repo", nil, "a repository whose live work is shared (owner/name); may be given several times")
+		c.Flags().StringArrayVar(&w.Repositories, "repo", nil, "a repository whose live work is shared (owner/name); may be given several times")
+		c.Flags().BoolVar(&w.HideNames, "hash-names", false, "send paths and symbols as keyed hashes, which only who works on the same can read")
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if on && len(repositories) == 0 {
+		if on && len(w.Repositories) == 0 {
 			return usage(c, "want --repo owner/name, at least once")
 		}
 		return a.sharing(c, args[0], prompt, func(ctx context.Context, client *api.Client, l api.Lane, by api.Prover) (api.Outcome, error) {
-			return client.SwitchWork(ctx, l, repositories, on, by)
+			w.Lane = l.ID
+			return client.SwitchWork(ctx, w, by)
 		})
 	}
 }

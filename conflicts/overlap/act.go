@@ -117,12 +117,13 @@ type course struct {
 	spoken   bool     // resolved by word, and the overlap has not gone since
 	gone     bool     // the last word was that it is gone
 	told     bool     // there was a word that it is here
+	blocks   bool     // it blocked at that time, as far as the words go
 	evidence [16]byte // of the last word
 }
 
 // live tells a conflict's life from the records about it, and from whether the overlap is there.
 func (f *Fold) live(c *Conflict) {
-	r := course{fold: f, c: c}
+	r := course{fold: f, c: c, blocks: f.beganBlocking(c)}
 	c.Status = Open
 	for _, it := range f.events[c.ID] {
 		if it.place != c.Place && !slices.ContainsFunc(c.Sides, func(s Side) bool { return s.Place == it.place }) {
@@ -140,6 +141,16 @@ func (f *Fold) live(c *Conflict) {
 		}
 	}
 	r.end()
+}
+
+// beganBlocking reports whether a conflict blocked when it was first told of. An act may be older than that word.
+func (f *Fold) beganBlocking(c *Conflict) bool {
+	for _, it := range f.events[c.ID] {
+		if body, ok := it.Content.(*ledger.Found); ok && body.State == ledger.FoundHere && f.witness(it, body) {
+			return detect.Severity(body.Severity) == detect.Block
+		}
+	}
+	return c.Blocking
 }
 
 func (r *course) found(it item, body *ledger.Found) {
@@ -160,7 +171,7 @@ func (r *course) found(it item, body *ledger.Found) {
 		r.gone, r.told = false, true
 	}
 	if body.State == ledger.FoundHere {
-		r.gone, r.evidence = false, body.Evidence
+		r.gone, r.evidence, r.blocks = false, body.Evidence, detect.Severity(body.Severity) == detect.Block
 	}
 }
 
@@ -199,7 +210,7 @@ func (r *course) act(it item, a *ledger.Act) {
 	case ledger.ActFalsePositive:
 		r.falsePositive(a)
 	case ledger.ActResolve:
-		if a.Evidence != [16]byte{} && !c.Blocking {
+		if a.Evidence != [16]byte{} && !c.Blocking && !r.blocks { // what blocked then has not been lifted by being gone now
 			c.Status, r.spoken, r.over = Resolved, true, a.Evidence
 		}
 	case ledger.ActOverride:

@@ -15,6 +15,7 @@ type chainKey struct {
 // chain is one chain of a ledger: what counts of it, and what came before its turn.
 type chain struct {
 	scope ledger.Scope
+	share ledger.ID
 	said  []item // from sequence 0, without a gap
 	head  ledger.Head
 	aside []item // everything else that came, by sequence, then id
@@ -29,12 +30,12 @@ func (f *Fold) Add(r *ledger.Record, seen uint64) {
 		c = &chain{head: ledger.Head{Chain: r.Chain()}}
 		f.chains[key] = c
 	}
-	it := item{Record: r, seen: seen}
+	it := itemOf(r, seen)
 	switch {
-	case r.Seq < c.head.Next && c.said[r.Seq].ID == r.ID:
+	case r.Seq < c.head.Next && c.said[r.Seq].Record.ID == r.ID:
 	case r.Seq < c.head.Next:
 		// A fork. Only the branch with the lower id can change what counts.
-		if c.put(it) && slices.Compare(r.ID[:], c.said[r.Seq].ID[:]) < 0 && r.Prev == c.said[r.Seq].Prev {
+		if c.put(it) && slices.Compare(r.ID[:], c.said[r.Seq].Record.ID[:]) < 0 && r.Prev == c.said[r.Seq].Prev {
 			f.rebuild, f.stale = true, true
 		}
 	case c.put(it) && !f.rebuild:
@@ -45,7 +46,7 @@ func (f *Fold) Add(r *ledger.Record, seen uint64) {
 // put sets a record aside, and reports whether it was not there.
 func (c *chain) put(it item) bool {
 	at, there := slices.BinarySearchFunc(c.aside, it, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), slices.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), slices.Compare(a.Record.ID[:], b.Record.ID[:]))
 	})
 	if !there {
 		c.aside = slices.Insert(c.aside, at, it)
@@ -65,12 +66,14 @@ func (f *Fold) advance(c *chain) {
 			continue
 		}
 		if it.Seq == 0 {
-			c.scope = it.Scope
+			c.scope, c.share = it.Scope, it.Share
 		}
 		it.place = Place{c.scope.Host, c.scope.Repo}
 		c.said, c.head = append(c.said, it), c.head.After(it.Record)
 		c.aside = slices.Delete(c.aside, i, i+1)
-		f.say(it)
+		if f.counts(&it, c) {
+			f.say(it)
+		}
 	}
 }
 
@@ -106,7 +109,8 @@ func (f *Fold) say(it item) {
 		return
 	}
 	f.stale = true
-	f.lam = max(f.lam, it.Lam)
+	f.lam = max(f.lam, it.Lam, it.Record.Lam)
+	f.hears(it)
 	switch c := it.Content.(type) {
 	case *ledger.Session:
 		f.says(cmp.Or(c.First, it.ID), it)
@@ -146,7 +150,10 @@ func (f *Fold) sayIntent(c *ledger.Intent, it item) {
 	if c.First != (ledger.ID{}) || c.Session == (ledger.ID{}) {
 		return
 	}
-	of := append(f.of[c.Session], f.things[it.ID])
+	of := f.of[c.Session]
+	if t := f.things[it.ID]; !slices.Contains(of, t) {
+		of = append(of, t)
+	}
 	slices.SortFunc(of, func(a, b *thing) int { return a.first().compare(b.first()) })
 	f.of[c.Session] = of
 	f.touch(c.Session)

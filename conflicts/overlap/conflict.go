@@ -77,6 +77,7 @@ type Side struct {
 	First     uint64 // when it began, Unix milliseconds
 	Last      uint64 // when it last did or said something, Unix milliseconds
 	Expires   uint64 // 0: never
+	Hidden    int    // files and claims of another developer whose names are not shown here
 }
 
 // Said is one act on a conflict that counts.
@@ -187,7 +188,7 @@ func (f *Fold) view(s *side) Side {
 	return Side{
 		ID: s.id, Root: s.root, Ref: d.Ref, Label: s.label, Kind: s.kind, Place: s.place, User: d.User, Name: d.Name, Agent: d.Agent,
 		Branch: d.Branch, Task: d.Task, Device: s.device, Developer: s.who, Session: s.session, Intent: s.intent,
-		Phase: s.phase, Last: s.last, Expires: s.expired,
+		Phase: s.phase, Last: s.last, Expires: s.expired, Hidden: s.hidden,
 	}
 }
 
@@ -245,6 +246,9 @@ func (f *Fold) past(id ledger.ID, events []item) (c Conflict, ok bool) {
 			} else {
 				c.Sides = append(c.Sides, Side{ID: side, Root: side, Ref: f.refOf(side), Label: f.refOf(side), Place: it.place})
 			}
+		}
+		if it.names != (ledger.NamesKey{}) {
+			c.About = f.revealed(found.About)
 		}
 		ok = true
 	}

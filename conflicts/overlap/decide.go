@@ -34,6 +34,7 @@ type Decision struct {
 // the newcomer is blocked, only by what was declared or observed, and only where the paths are those that the conflict
 // is about (C9). What only informs is left to the briefing. A command without paths is told what blocks its edits.
 func (f *Fold) Decide(session ledger.ID, upcoming []detect.Upcoming) Decision {
+	f.meetsHidden(upcoming)
 	s := f.acting(session)
 	if s == nil {
 		return Decision{}

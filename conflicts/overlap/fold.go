@@ -29,6 +29,8 @@ type Person struct {
 	Email string     // user:<email> of policies, lower case; "" when nobody confirmed one
 	// Account is the developer's GitHub user id, by which pushed branches are theirs; 0: not known.
 	Account uint64
+	// Own says that this computer is of the same developer.
+	Own bool
 }
 
 // Fold is the state of live work. Its answers depend on the set of records added, the people, the rules and the time
@@ -38,9 +40,14 @@ type Fold struct {
 	repos    map[Place]*Repo
 	people   map[ledger.Device]Person
 	accounts map[uint64]Person // whose an account is, where it is one developer's
+	fleets   map[ledger.TID]Person
 	now      uint64
 
 	chains map[chainKey]*chain
+	shares map[ledger.ID]Share
+	keys   []ledger.NamesKey // by which others hide names
+	names  dictionary
+
 	things map[ledger.ID]*thing
 	of     map[ledger.ID][]*thing // the intents of a session, by their first record
 	events map[ledger.ID][]item   // acts and findings of each conflict, in order
@@ -67,11 +74,21 @@ type Fold struct {
 	mine   map[ledger.ID][]int // the live conflicts of a side, by place in the list
 }
 
-// item is one record that counts as said.
+// item is one record that counts as said. Its place among all is its own, or that of the record at home that it
+// stands for.
 type item struct {
 	*ledger.Record
-	place Place
-	seen  uint64 // when this computer first had it, Unix milliseconds
+	Lam    uint64
+	ID     ledger.ID
+	place  Place
+	seen   uint64 // when this computer first had it, Unix milliseconds
+	shared bool   // another developer wrote it for a lane
+	names  ledger.NamesKey
+}
+
+// itemOf is a record at its own place.
+func itemOf(r *ledger.Record, seen uint64) item {
+	return item{Record: r, Lam: r.Lam, ID: r.ID, seen: seen}
 }
 
 // when is the time of a record in Unix milliseconds; a clock that runs ahead counts for nothing.
@@ -81,7 +98,10 @@ func (i item) compare(o item) int {
 	if i.Lam != o.Lam {
 		return cmp.Compare(i.Lam, o.Lam)
 	}
-	return slices.Compare(i.ID[:], o.ID[:])
+	if c := slices.Compare(i.ID[:], o.ID[:]); c != 0 {
+		return c
+	}
+	return slices.Compare(i.Record.ID[:], o.Record.ID[:]) // two say that they stand for one record
 }
 
 // rank is the place of a record among all as one number. Of records with one logical time the id decides, as far as
@@ -108,6 +128,7 @@ func New(repos ...Repo) *Fold {
 
 // clear forgets what counts as said, and all that follows from it.
 func (f *Fold) clear() {
+	f.names = newDictionary()
 	f.things, f.of, f.events, f.words, f.lam = map[ledger.ID]*thing{}, map[ledger.ID][]*thing{}, map[ledger.ID][]item{}, nil, 0
 	f.everything()
 }
@@ -139,10 +160,11 @@ func defaultRules() *detect.Rules {
 
 // SetPeople says whose computers there are. A computer that is not named is a developer of its own.
 func (f *Fold) SetPeople(people map[ledger.Device]Person) {
-	f.people, f.accounts = people, map[uint64]Person{}
+	f.people, f.accounts, f.fleets = people, map[uint64]Person{}, map[ledger.TID]Person{}
 	two := map[uint64]bool{}
 	for _, device := range slices.SortedFunc(maps.Keys(people), func(a, b ledger.Device) int { return slices.Compare(a[:], b[:]) }) {
 		p := people[device]
+		f.fleets[p.Fleet] = p
 		if other, ok := f.accounts[p.Account]; ok && other.Fleet != p.Fleet {
 			two[p.Account] = true
 		} else if !ok && p.Account != 0 && p.Fleet != (ledger.TID{}) {

@@ -409,6 +409,21 @@ func TestAnOverrideHoldsAsLongAsTheEvidence(t *testing.T) { // C14
 	w.is(detect.PathOverlap, Overridden)
 }
 
+func TestWhatWasDoneAboutABlockStandsOnceTheBlockIsGone(t *testing.T) { // C10, C14: the audit log
+	w, a, b, x, _ := two(t, protecting("user:maya@acme.com"))
+	a.say(shop, &ledger.Attempt{Session: x, Paths: []ledger.Trying{{Path: "db/migrations/1.sql", Op: ledger.EditModify}}})
+	c := w.is(detect.ProtectedPath, Open)
+	a.acts(c, x, ledger.ActResolve, "")
+	w.settles(a, b)
+	a.acts(c, x, ledger.ActRequestOverride, "")
+	b.person(c, ledger.ActOverride)
+	a.say(shop, &ledger.Attempt{Session: x})
+	w.settles(a, b)
+	if c := w.is(detect.ProtectedPath, Overridden); len(c.Acts) != 3 {
+		t.Errorf("of three acts %d are told: %+v", len(c.Acts), c.Acts)
+	}
+}
+
 func TestAnOverriddenProtectedPathStaysOpenForItsEdits(t *testing.T) { // C8, C14
 	w, a, b, x, _ := two(t, protecting("user:maya@acme.com"))
 	a.say(shop, &ledger.Attempt{Session: x, Paths: []ledger.Trying{{Path: "db/migrations/1.sql", Op: ledger.EditModify}}})

@@ -229,7 +229,7 @@ func (n *naive) fill(d *detect.Digest, id, session ledger.ID) {
 	}
 	held := n.held(id)
 	for _, r := range held {
-		if rank := (item{Record: r}).rank(); d.Side.Arrived == 0 || rank < d.Side.Arrived {
+		if rank := itemOf(r, 0).rank(); d.Side.Arrived == 0 || rank < d.Side.Arrived {
 			d.Side.Arrived = rank
 		}
 	}
@@ -252,7 +252,7 @@ func (n *naive) fill(d *detect.Digest, id, session ledger.ID) {
 				since = held[j]
 			}
 		}
-		fileOf(d, e, (item{Record: since}).rank())
+		fileOf(d, e, itemOf(since, 0).rank())
 	}
 	n.claims(d, held)
 }
@@ -292,7 +292,7 @@ func (n *naive) claims(d *detect.Digest, held []*ledger.Record) {
 				}
 			}
 			d.Claims = append(d.Claims, detect.Claim{
-				Kind: detect.ClaimKind(h.Kind), Pattern: h.Pattern, Exclusive: h.Exclusive, Since: (item{Record: held[since]}).rank(), Covers: 1,
+				Kind: detect.ClaimKind(h.Kind), Pattern: h.Pattern, Exclusive: h.Exclusive, Since: itemOf(held[since], 0).rank(), Covers: 1,
 			})
 		}
 	}
@@ -315,7 +315,7 @@ func (n *naive) waits(d *detect.Digest, id, session ledger.ID) {
 		d.Upcoming = append(d.Upcoming, detect.Upcoming{Path: string(p.Path), Op: detect.Op(p.Op)})
 	}
 	if len(d.Upcoming) > 0 && d.Side.Arrived == 0 {
-		d.Side.Arrived = (item{Record: r}).rank()
+		d.Side.Arrived = itemOf(r, 0).rank()
 	}
 }
 

@@ -21,6 +21,7 @@ type story struct {
 	pens     []*pen
 	sessions []*agent
 	rules    *detect.Rules
+	own      bool // as nodes do it: each computer writes of its own sessions alone, sessions edit, and intents claim
 }
 
 // agent is one session with its intents.
@@ -66,12 +67,16 @@ func (s *story) begin() {
 func (s *story) step() {
 	a := s.sessions[s.pick(len(s.sessions), "session")]
 	p := a.pen
-	if s.pick(8, "elsewhere") == 0 {
+	if !s.own && s.pick(8, "elsewhere") == 0 {
 		p = s.pens[s.pick(len(s.pens), "computer")] // who may not be its developer
 	}
 	holder := a.session
 	if len(a.intents) > 0 && s.pick(2, "holder") == 0 {
 		holder = a.intents[s.pick(len(a.intents), "intent")]
+	}
+	edits := holder
+	if s.own {
+		edits = a.session
 	}
 	if s.pick(4, "at once") == 0 {
 		s.w.lam -= min(s.w.lam, uint64(s.pick(3, "lam")))
@@ -87,14 +92,19 @@ func (s *story) step() {
 	case 2:
 		if len(a.intents) > 0 {
 			in := a.intents[s.pick(len(a.intents), "intent")]
+			if side, _ := s.w.f.Side(in); s.own && (side.Phase == Ended || side.Phase == MergedIn) {
+				return // what was closed before others listened is not opened again
+			}
 			p.say(shop, &ledger.Intent{First: in, Session: a.session, State: uint64(1 + s.pick(3, "state")), Task: "some task"})
 		}
 	case 3, 4, 5:
-		p.edits(holder, storyPaths[s.pick(len(storyPaths), "path")])
+		p.edits(edits, storyPaths[s.pick(len(storyPaths), "path")])
 	case 6:
-		p.undoes(holder, storyPaths[s.pick(len(storyPaths), "path")])
+		p.undoes(edits, storyPaths[s.pick(len(storyPaths), "path")])
 	case 7, 8:
-		s.claim(p, holder)
+		if !s.own || holder != a.session {
+			s.claim(p, holder)
+		}
 	case 9:
 		p.say(shop, &ledger.Attempt{Session: a.session, Paths: []ledger.Trying{{Path: ledger.Path(storyPaths[s.pick(len(storyPaths), "path")]), Op: 1}}})
 	case 10:

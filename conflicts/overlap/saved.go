@@ -139,10 +139,12 @@ func (f *Fold) due(c *Conflict, device ledger.Device) *ledger.Found {
 			}
 		}
 	}
-	said := f.lastFound(c)
+	said, by := f.lastFound(c)
 	switch {
 	case !own, said == nil && !c.Present:
 		return nil
+	case !c.Present && f.hides(by):
+		return nil // they see what they hide, and say themselves when it is gone
 	case said != nil && said.State == body.State && (said.Evidence == body.Evidence && said.Severity == body.Severity || !c.Present):
 		return nil
 	}
@@ -150,11 +152,11 @@ func (f *Fold) due(c *Conflict, device ledger.Device) *ledger.Found {
 }
 
 // lastFound is the last word on whether a conflict is there.
-func (f *Fold) lastFound(c *Conflict) (said *ledger.Found) {
+func (f *Fold) lastFound(c *Conflict) (said *ledger.Found, by ledger.TID) {
 	for _, it := range f.events[c.ID] {
 		if body, ok := it.Content.(*ledger.Found); ok && f.witness(it, body) {
-			said = body
+			said, by = body, f.developer(it.Device)
 		}
 	}
-	return said
+	return said, by
 }

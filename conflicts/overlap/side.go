@@ -58,6 +58,8 @@ type side struct {
 	tried     item
 	expired   uint64 // when it expires or expired; 0 for what does not
 	published *ledger.Branch
+	hidden    int    // files and claims whose names are not shown here
+	author    Person // of what was published
 	arrived   uint64 // time of the first edit or claim by its author's clock
 	label     string
 	classes   map[string]byte // how a path, symbol or contract changes
@@ -172,6 +174,9 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 	}
 	f.begin(s, begun)
 	s.digest.Side.Task, s.digest.Side.Issues = says.Task, slices.Clone(says.Issues)
+	if o.first.names != (ledger.NamesKey{}) {
+		s.digest.Side.Task = ""
+	}
 	for _, id := range says.Depends {
 		s.digest.DependsOn = append(s.digest.DependsOn, f.refOf(id))
 	}
@@ -200,8 +205,8 @@ func (f *Fold) evaluateBranch(s *side, t *thing, o owner) {
 	if says.Gone {
 		s.fixed = Ended
 	}
-	author := f.accounts[says.Author]
-	if s.who = author.Fleet; s.who == (ledger.TID{}) {
+	s.author = f.authorOf(says, o)
+	if s.who = s.author.Fleet; s.who == (ledger.TID{}) {
 		s.who = ledger.TID(s.id) // nobody that is known
 	}
 	f.begin(s, &ledger.Session{Base: says.Base, Head: says.Head, Grammars: says.Grammars})
@@ -210,6 +215,18 @@ func (f *Fold) evaluateBranch(s *side, t *thing, o owner) {
 		s.digest.Side.Branch = says.Name
 	}
 	f.fill(s, holds(t, o, nil, owner{}, nil))
+}
+
+// authorOf is the developer whose work was published; nobody where that is not known. Whoever publishes speaks for
+// themselves; what they say of another developer counts on their own computers alone, so that nobody is made an owner of
+// paths by somebody else.
+func (f *Fold) authorOf(says *ledger.Branch, o owner) Person {
+	if says.Of == (ledger.TID{}) || says.Of != o.who && !f.people[o.device].Own {
+		return f.accounts[says.Author]
+	}
+	author := f.fleets[says.Of]
+	author.Fleet = says.Of
+	return author
 }
 
 // begin makes the digest of a side, with what its session says.
@@ -223,8 +240,7 @@ func (f *Fold) begin(s *side, says *ledger.Session) {
 		},
 	}
 	if s.published != nil { // whose it is does not say who published it here
-		author := f.accounts[s.published.Author]
-		s.digest.Side.User, s.digest.Side.Name = author.Email, author.Name
+		s.digest.Side.User, s.digest.Side.Name = s.author.Email, s.author.Name
 	}
 	if says.Checkout != [16]byte{} {
 		s.digest.Side.Checkout = s.device.Short() + hex.EncodeToString(says.Checkout[:])
@@ -246,7 +262,12 @@ func (f *Fold) fill(s *side, h held) {
 		}
 		arrived(list[0])
 		if first, e, ok := since(list); ok {
+			e, named := f.reveal(first, e, s.id)
 			fileOf(d, e, first.rank())
+			if !named {
+				d.Files = d.Files[:len(d.Files)-1]
+				s.hidden++
+			}
 		}
 	}
 	if len(h.claims) > 0 {
@@ -257,8 +278,15 @@ func (f *Fold) fill(s *side, h held) {
 		if c.Covers != nil {
 			covers = int(*c.Covers)
 		}
+		pattern := c.Pattern
+		if c.since.names != (ledger.NamesKey{}) {
+			if pattern = f.name(pattern, s.id); pattern == "" {
+				s.hidden++
+				continue
+			}
+		}
 		d.Claims = append(d.Claims, detect.Claim{
-			Kind: detect.ClaimKind(c.Kind), Pattern: c.Pattern, Exclusive: c.Exclusive, Since: c.since.rank(), Covers: covers,
+			Kind: detect.ClaimKind(c.Kind), Pattern: pattern, Exclusive: c.Exclusive, Since: c.since.rank(), Covers: covers,
 		})
 	}
 }
@@ -287,7 +315,13 @@ func (f *Fold) finish(s *side) {
 	}
 	if s.attemptEnds != 0 && s.live() {
 		for _, p := range s.waits.Paths {
-			d.Upcoming = append(d.Upcoming, detect.Upcoming{Path: string(p.Path), Op: detect.Op(p.Op)})
+			path := string(p.Path)
+			if s.tried.names != (ledger.NamesKey{}) {
+				path = f.name(path, s.id)
+			}
+			if path != "" {
+				d.Upcoming = append(d.Upcoming, detect.Upcoming{Path: path, Op: detect.Op(p.Op)})
+			}
 		}
 		if d.Side.Arrived == 0 {
 			d.Side.Arrived, s.arrived = s.tried.rank(), s.tried.At

@@ -16,14 +16,24 @@ type thing struct {
 	talk     []item // acts and messages
 }
 
-// first is the record that the thing begins with; of a branch, which has none, the earliest.
-func (t *thing) first() item {
+// first is the record that the thing begins with; of a branch, which has none, the earliest. What was written at home
+// begins it rather than what says that it stands for that; and where two computers say that something of theirs stands
+// for it, nobody can tell whose it is, and it has not begun.
+func (t *thing) first() (first item) {
 	for _, it := range t.says {
-		if it.ID == t.id || it.Kind == ledger.KindBranch {
+		switch {
+		case it.Kind == ledger.KindBranch:
 			return it
+		case it.ID != t.id:
+		case !it.shared:
+			return it
+		case first.Record == nil:
+			first = it
+		case first.Device != it.Device:
+			return item{}
 		}
 	}
-	return item{}
+	return first
 }
 
 // owner is who may speak for a thing: the computers of the developer whose record it begins with; of a branch the one

@@ -77,7 +77,7 @@ func (p *pen) sealed(place Place, body ledger.Body) *ledger.Record {
 	scope := ledger.Scope{Host: place.Host, Repo: place.Repo, Period: ledger.PeriodOf(p.w.now)}
 	tid := scope.Ledger()
 	head, ok := p.heads[tid]
-	p.w.lam++
+	p.w.lam = max(p.w.lam, head.Lam) + 1
 	h := ledger.Header{Ledger: tid, Inc: ledger.Incarnation{1}, Lam: p.w.lam, At: p.w.now, Seq: head.Next, Prev: head.ID}
 	if !ok {
 		h.Scope = scope

@@ -54,9 +54,9 @@ func (p *stepping) unprovenCard() {
 	case p.now.Before(at):
 		p.by(at)
 	case p.fresh() && p.f.Look.Final == No:
-		p.card("C13", "GitHub does not hold the named final", p.subject()+": "+p.f.Look.FinalWhy, "this computer keeps its copies and looks again")
+		p.card("C13", "GitHub does not hold the named final", p.subject()+": "+p.f.Look.FinalWhy, finalNext)
 	default:
-		p.card("C13", "The named final could not be checked", p.subject()+": GitHub could not be asked about it for a day", "this computer keeps its copies and looks again")
+		p.card("C13", "The named final could not be checked", p.subject()+": GitHub could not be asked about it for a day", finalNext)
 	}
 }
 
@@ -118,3 +118,6 @@ func (p *stepping) result(i int, f File) ledger.Result {
 	}
 	return ledger.HadIt
 }
+
+// finalNext says what becomes of a final that GitHub does not show.
+const finalNext = "this computer keeps its copies and looks again; should it stay so, look at the pull request on GitHub"

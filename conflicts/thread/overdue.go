@@ -57,7 +57,7 @@ func (p *stepping) overdueNext() string {
 	case p.respAway():
 		return "it has changed hands too often: settle the pull request yourself, or close the conversation (parley close)"
 	}
-	return "it stays there while that computer is present"
+	return "it stays there while that computer is present; to let another one build it: parley assign"
 }
 
 // mainAway reports whether the main computer, which is another one, was not heard of for long, or there

@@ -20,7 +20,10 @@ type Project struct {
 // Reader is the [detect.Reader] of this package. It may be used by several goroutines at once.
 type Reader struct{ project Project }
 
-var _ detect.Reader = (*Reader)(nil)
+var (
+	_ detect.Reader   = (*Reader)(nil)
+	_ detect.Outsider = (*Reader)(nil)
+)
 
 // New returns a reader for a repository.
 func New(p Project) *Reader { return &Reader{project: p} }
@@ -56,10 +59,12 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 		s.python()
 	case d == dialectRust:
 		s.rust()
+		s.rustRoutes()
 	case d == dialectJava:
 		s.java()
 		s.springRoutes()
 	}
+	s.constants()
 	s.finish()
 	return *s.unit
 }

@@ -38,8 +38,9 @@ func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
 	for i := range c.changes {
 		sym := &c.changes[i].Symbol
-		if name, ok := strings.CutPrefix(sym.Package, goUnplaced); ok {
-			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(sym.ID))) + "#" + name
+		if strings.HasPrefix(sym.Package, goUnplaced) {
+			known := cmp.Or(c.changes[i].From, sym.ID)
+			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(known))) + "#" + nameOf(base(known))
 		}
 	}
 	return detect.Delta{
@@ -209,8 +210,6 @@ func (c *comparison) removed(was *detect.Symbol) {
 	switch {
 	case u != nil && was.Container == "" && slices.ContainsFunc(u.Exports, func(e detect.Binding) bool { return e.Local == name }):
 		c.change(was, "", detect.Removed, detect.CannotTell, "another declaration is exported under this name")
-	case !was.Exported:
-		c.change(was, "", detect.Removed, detect.Compatible, "removed, was not exported")
 	default:
 		c.change(was, "", detect.Removed, detect.Breaking, "removed")
 	}
@@ -309,7 +308,7 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
 		for i := range units {
 			for _, ref := range units[i].References {
-				if ref.Target, ref.Sure = c.resolved(r, &units[i], ref); ref.Target != "" {
+				if ref, ok := c.resolved(r, &units[i], ref); ok {
 					yield(ref)
 				}
 			}
@@ -332,9 +331,15 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	return added
 }
 
-func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (target string, sure bool) {
-	if !strings.HasPrefix(ref.Target, "mod:") {
-		return ref.Target, ref.Sure || strings.HasPrefix(ref.Target, "sym:")
+// resolved is a reference with what other files say of it.
+func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (detect.Reference, bool) {
+	switch {
+	case strings.HasPrefix(ref.Target, "url:"):
+		return r.requestOf(u, ref)
+	case strings.HasPrefix(ref.Target, "mod:"):
+		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	default:
+		ref.Sure = ref.Sure || strings.HasPrefix(ref.Target, "sym:")
 	}
-	return r.resolve(u, ref.Target)
+	return ref, ref.Target != ""
 }

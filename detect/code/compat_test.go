@@ -129,7 +129,7 @@ var verdicts = []struct {
 	{"a.go", "package p\ntype T struct{ A int }", "package p\ntype T struct{ A string }", "T.A", breaks},
 	{"a.go", "package p\ntype T struct{ A int }", "package p\ntype T struct{ }", "T.A", breaks},
 	{"a.go", "package p\ntype T struct{ }", "package p\ntype T struct{ A int }", "T.A", fine},
-	{"a.go", "package p\ntype T struct{ a int }", "package p\ntype T struct{ }", "T.a", fine},
+	{"a.go", "package p\ntype T struct{ a int }", "package p\ntype T struct{ }", "T.a", breaks},
 	{"a.go", "package p\nfunc F[T any]() {}", "package p\nfunc F[T any, U any]() {}", "F", breaks},
 	{"a.go", "package p\nfunc F[T any](T) {}", "package p\nfunc F[U any](U) {}", "F", fine},
 	{"a.rs", "pub fn f(a: i32) {}", "pub fn f(a: i32, b: i32) {}", "f", breaks},

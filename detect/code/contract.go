@@ -166,10 +166,13 @@ func byPlace(a, b mounted) int {
 	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
 }
 
-// handedOn reports whether a router is a function of Go, which gives the router that it makes or is given to
+// handedOn reports whether a router is a function of Go or Rust, which gives the router that it makes or is given to
 // somebody who was not seen.
 func (r *resolver) handedOn(router string) bool {
 	s := r.symbols["sym:go:"+router]
+	if s == nil {
+		s = r.symbols["sym:rs:"+router]
+	}
 	return s != nil && (s.Kind == detect.Function || s.Kind == detect.Method)
 }
 

@@ -116,9 +116,7 @@ func (g *goScan) declare(node ast.Node, name *ast.Ident, qualified string, sym d
 	sym.Line = g.line(node.Pos())
 	sym.Lines = g.line(max(node.Pos(), node.End()-1)) - sym.Line + 1
 	sym.Test = g.test
-	if sym.Container == "" || sym.Kind == detect.Method {
-		sym.Package = goUnplaced + qualified
-	}
+	sym.Package = goUnplaced + qualified
 	i := len(g.unit.Symbols)
 	g.unit.Symbols = append(g.unit.Symbols, sym)
 	g.index[sym.ID] = i

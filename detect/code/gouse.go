@@ -168,6 +168,8 @@ func (g *goScan) uses() {
 			for _, id := range n.Names {
 				done[id] = true
 			}
+		case *ast.CompositeLit:
+			g.useFields(n)
 		case *ast.KeyValueExpr:
 			if id, ok := n.Key.(*ast.Ident); ok {
 				done[id] = true // most often a field
@@ -185,6 +187,40 @@ func (g *goScan) uses() {
 		}
 		return true
 	})
+}
+
+// useFields notes the fields that a literal of a named type sets.
+func (g *goScan) useFields(lit *ast.CompositeLit) {
+	module, of := "", ""
+	switch t := lit.Type.(type) {
+	case *ast.Ident:
+		of = t.Name
+		if g.hidden(t) || types.Universe.Lookup(of) != nil {
+			return
+		}
+	case *ast.SelectorExpr:
+		if id, ok := t.X.(*ast.Ident); ok && !g.hidden(id) {
+			module, of = g.imports[id.Name], t.Sel.Name
+		}
+		if module == "" {
+			return
+		}
+	default:
+		return
+	}
+	for _, e := range lit.Elts {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return
+		}
+		if key, ok := pair.Key.(*ast.Ident); !ok {
+			return // of a map or list
+		} else if id := "sym:go:" + g.unit.Path + "#" + of + "." + key.Name; hasKey(g.index, id) {
+			g.refer(detect.TypeUse, id, key.Pos())
+		} else if module != "" || !hasKey(g.index, "sym:go:"+g.unit.Path+"#"+of) {
+			g.refer(detect.TypeUse, target(module, of+"."+key.Name), key.Pos())
+		}
+	}
 }
 
 // use notes one use, if the expression names something that is not a local's.

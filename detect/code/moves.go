@@ -2,6 +2,7 @@ package code
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -101,13 +102,19 @@ func (c *comparison) moved(was, is *detect.Symbol) {
 		say = "renamed to " + nameOf(is.ID)
 	}
 	switch {
-	case !was.Exported || samePackage:
+	case samePackage, !was.Exported && (c.now.units[from] == nil || c.importedAgain(from, name)): // those who use it move along
 	case c.passedOn(from, languageOf(was.ID), name, is.ID):
 		say += ", still exported from the old place"
 	default:
 		verdict = detect.Breaking
 	}
 	c.change(is, was.ID, detect.Moved, verdict, append([]string{say}, why...)...)
+}
+
+// importedAgain reports whether a file imports a name that it declared before.
+func (c *comparison) importedAgain(file, name string) bool {
+	u := c.now.units[file]
+	return u != nil && slices.ContainsFunc(u.Imports, func(b detect.Binding) bool { return b.Local == name })
 }
 
 // passedOn reports whether a file still exports a name and it is the symbol that moved.

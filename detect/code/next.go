@@ -98,10 +98,16 @@ func (s *scan) pageRoute(file string) {
 	}
 }
 
+// urlMax bounds the target of a request, in octets.
+const urlMax = 1000
+
 // requested adds a use of a route.
 func (s *scan) requested(at int, method, url string, sure bool) {
-	to, tail, ok := request(method, url)
-	if !ok {
+	to, tail, ok := "url:"+method+" "+url, false, true
+	if strings.IndexByte(url, markOpen) < 0 {
+		to, tail, ok = request(method, url)
+	}
+	if !ok || len(to) > urlMax {
 		return
 	}
 	s.unit.References = append(s.unit.References, detect.Reference{

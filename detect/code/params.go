@@ -89,7 +89,7 @@ func (j *judge) exactParams(old, now []detect.Param) {
 	for i, p := range now {
 		switch {
 		case i >= len(old) && p.Kind == detect.Variadic:
-			j.breaking("variadic parameter " + p.Name + " added")
+			j.breaking(detect.VariadicAdded)
 		case i >= len(old):
 			j.breaking("parameter " + orNone(p.Name) + " added")
 		case old[i].Kind != p.Kind:

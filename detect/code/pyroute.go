@@ -301,7 +301,7 @@ func (s *scan) pythonRequest(c int) {
 	if !ok {
 		return
 	}
-	text, known := s.str(url)
+	text, known := s.url(url)
 	if !known {
 		return
 	}
@@ -324,23 +324,32 @@ func (s *scan) pythonBase(object int) (base string, sure, ok bool) {
 	if !s.is(object, "call") {
 		made = s.madeAs(object, name)
 	}
-	if s.is(made, "call") {
-		maker := s.text(s.child(made, "function"))
-		args := s.child(made, "arguments")
-		switch maker[strings.LastIndexByte(maker, '.')+1:] {
-		case "Client", "AsyncClient", "ClientSession", "Session", "TestClient":
-			v := s.keyword(args, "base_url")
-			if v < 0 && strings.HasSuffix(maker, "ClientSession") {
-				v = s.argument(args, "base_url", 0)
-			}
-			if v < 0 {
-				return "", true, true
-			}
-			text, _ := s.str(v)
-			return text, true, true
-		}
+	if base, sure, ok := s.pythonClientMade(made); ok {
+		return base, sure, true
 	}
-	return "{}", false, pythonClient.MatchString(name)
+	return s.outsideClient(object, pythonClient.MatchString(name))
+}
+
+// pythonClientMade is the base URL of the client that a call makes.
+func (s *scan) pythonClientMade(made int) (base string, sure, ok bool) {
+	if !s.is(made, "call") {
+		return "", false, false
+	}
+	maker := s.text(s.child(made, "function"))
+	args := s.child(made, "arguments")
+	switch maker[strings.LastIndexByte(maker, '.')+1:] {
+	case "Client", "AsyncClient", "ClientSession", "Session", "TestClient":
+		v := s.keyword(args, "base_url")
+		if v < 0 && strings.HasSuffix(maker, "ClientSession") {
+			v = s.argument(args, "base_url", 0)
+		}
+		if v < 0 {
+			return "", true, true
+		}
+		text, _ := s.url(v)
+		return text, true, true
+	}
+	return "", false, false
 }
 
 // madeAs is the call that a name is set to: by the last assignment before, or by with … as.

@@ -295,7 +295,9 @@ func (r *resolver) goName(from *detect.Unit, module, name string) (id string, su
 		}
 	}
 	if outer, _, dotted := strings.Cut(name, "."); dotted {
-		return r.goName(from, module, outer)
+		if id, sure = r.goName(from, module, outer); sure {
+			return id, true
+		}
 	}
 	return "pkg:go:" + module + "#" + name, false
 }

@@ -47,7 +47,7 @@ func optionalParam(text string) bool {
 
 // paramName takes the type away from a parameter: int:id, id:int, id..., path:rest.
 func paramName(text string) string {
-	text = strings.TrimSuffix(text, "...")
+	text = strings.TrimPrefix(strings.TrimSuffix(text, "..."), "*")
 	before, after, ok := strings.Cut(text, ":")
 	if !ok {
 		return text

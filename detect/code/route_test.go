@@ -1,6 +1,7 @@
 package code
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,36 @@ func TestRoutesOfEveryFramework(t *testing.T) { // C4, C5
 	}
 }
 
+func TestLongChainsOfRoutesAreReadWhole(t *testing.T) { // C5
+	const n = 60
+	hono, axum := "import { Hono } from 'hono';\nexport const app = new Hono()", "fn main() {\n let app = Router::new()"
+	for i := range n {
+		hono += fmt.Sprintf("\n  .get('/r%d', (c) => c.text(''))", i)
+		axum += fmt.Sprintf("\n  .route(\"/r%d\", get(h))", i)
+	}
+	for path, text := range map[string]string{"a.ts": hono, "src/main.rs": axum + ";\n}"} {
+		if got := ids(map[string]string{path: text}); len(got) != n {
+			t.Errorf("%s: %d routes of %d: %q", path, len(got), n, got)
+		}
+	}
+}
+
+// requestsOf are the requests of one file among others.
+func requestsOf(files map[string]string, path string) string {
+	r := New(Project{})
+	var all []string
+	for _, ref := range r.Compare(nil, readAll(r, files)).References {
+		if ref.Kind == detect.Request && ref.Path == path {
+			text := ref.Target[len("http:"):]
+			if ref.Tail {
+				text += " tail"
+			}
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 func TestHTTPCallsAreRead(t *testing.T) { // C4
 	cases := []struct{ text, want string }{
 		{"fetch('/v1/refunds', { method: 'POST' })", "POST /v1/refunds"},
@@ -95,18 +126,8 @@ func TestHTTPCallsAreRead(t *testing.T) { // C4
 		{"map.delete('/x')", ""},
 	}
 	for _, c := range cases {
-		u := New(Project{}).Read("web/a.ts", []byte(c.text))
-		var got strings.Builder
-		for _, r := range u.References {
-			if r.Kind == detect.Request {
-				got.WriteString(r.Target[len("http:"):])
-				if r.Tail {
-					got.WriteString(" tail")
-				}
-			}
-		}
-		if got.String() != c.want {
-			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		if got := requestsOf(map[string]string{"web/a.ts": c.text}, "web/a.ts"); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
 }
@@ -153,18 +174,8 @@ func TestHTTPCallsOfPythonAreRead(t *testing.T) { // C4
 		{"d = {}\nd.get('/x')", ""},
 	}
 	for _, c := range cases {
-		u := New(Project{}).Read("a.py", []byte(c.text))
-		var got strings.Builder
-		for _, r := range u.References {
-			if r.Kind == detect.Request {
-				got.WriteString(r.Target[len("http:"):])
-				if r.Tail {
-					got.WriteString(" tail")
-				}
-			}
-		}
-		if got.String() != c.want {
-			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		if got := requestsOf(map[string]string{"a.py": c.text}, "a.py"); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
 }

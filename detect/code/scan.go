@@ -28,10 +28,12 @@ type scan struct {
 	exports map[string]bool  // names that the file exports by a list
 	values  map[string]int   // nodes that constants at the top are set to
 	depth   int              // how deep values are followed just now
+	marks   bool             // what other files say is marked rather than unknown
 	budget  int              // how many more steps the value at hand may take
 	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
 
-	returned map[int][]string // the names that a function of Python returns, once somebody asks
+	returned map[int][]string         // the names that a function of Python returns, once somebody asks
+	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
 }
 
 // declared is what a symbol was made from.

@@ -22,7 +22,7 @@ func (s *scan) fetchCall(c, args int) {
 		options, first = first, s.entry(first, "url")
 		base = s.baseOf(options)
 	}
-	url, known := s.str(first)
+	url, known := s.url(first)
 	if !known {
 		return
 	}
@@ -65,7 +65,7 @@ func (s *scan) methodIn(options int, standard string) string {
 func (s *scan) baseOf(options int) string {
 	for _, key := range []string{"baseURL", "prefixUrl", "baseUrl", "prefix"} {
 		if v := s.entry(options, key); v >= 0 {
-			text, _ := s.str(v)
+			text, _ := s.url(v)
 			return strings.TrimSuffix(text, "/") + "/"
 		}
 	}
@@ -92,7 +92,7 @@ func (s *scan) clientCall(c, f, args int, method string) {
 			method = s.methodIn(s.item(args, 1), "GET")
 		}
 	}
-	url, known := s.str(first)
+	url, known := s.url(first)
 	if !known || s.callable(s.item(args, 1)) {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *scan) client(i int) (base string, sure, ok bool) {
 	case "identifier":
 		b := s.bound[name]
 		if strings.HasPrefix(b.module, ".") || strings.HasPrefix(b.module, "@/") {
-			return "{}", false, clientName.MatchString(name)
+			return s.outsideClient(i, clientName.MatchString(name))
 		}
 		if fetchName.MatchString(name) || b.module == "axios" || b.module == "ky" || b.module == "got" {
 			return "", true, true
@@ -125,8 +125,11 @@ func (s *scan) client(i int) (base string, sure, ok bool) {
 		if value := s.unwrap(s.valueOf(i, name)); value >= 0 {
 			return s.madeClient(value)
 		}
-		return "{}", false, clientName.MatchString(name)
-	case "member_expression": // this.http
+		return s.outsideClient(i, clientName.MatchString(name))
+	case "member_expression": // this.http, clients.http
+		if s.imported(i) != "" {
+			return s.outsideClient(i, false)
+		}
 		property := s.text(s.child(i, "property"))
 		if s.is(s.child(i, "object"), "this") && clientName.MatchString(property) {
 			if s.typed(i, property, "HttpClient") {
@@ -138,6 +141,18 @@ func (s *scan) client(i int) (base string, sure, ok bool) {
 		return s.madeClient(i)
 	}
 	return "", false, false
+}
+
+// outsideClient marks a client that another file may make. Likely says that it is called as clients are.
+func (s *scan) outsideClient(i int, likely bool) (base string, sure, ok bool) {
+	to := s.imported(i)
+	switch {
+	case to == "":
+		return "{}", false, likely
+	case likely:
+		return mark(markLikely, to), true, true
+	}
+	return mark(markClient, to), true, true
 }
 
 // madeClient reads axios.create({ baseURL }), ky.extend({ prefixUrl }), got.extend({ … }).

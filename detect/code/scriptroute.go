@@ -262,6 +262,7 @@ func (s *scan) servedBy(i int) (at served, sure, ok bool) {
 				at.prefix = joinPath(text, at.prefix)
 			}
 			i = s.child(f, "object")
+			left++ // a chain is as long as it likes: the tree's depth bounds it
 		case "new_expression":
 			return s.madeHere(i, at)
 		case "identifier":

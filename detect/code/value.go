@@ -53,10 +53,14 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		if value, ok := s.values[s.text(i)]; ok && !s.hidden(s.text(i), i) {
 			return s.strIn(value, left-1)
 		}
+		return s.marked(i)
+	case "attribute":
+		return s.marked(i)
 	case "member_expression":
 		if value := s.property(i, left); value >= 0 {
 			return s.strIn(value, left-1)
 		}
+		return s.marked(i)
 	case "new_expression":
 		if args := s.child(i, "arguments"); s.text(s.child(i, "constructor")) == "URL" {
 			rest, ok := s.strIn(s.item(args, 0), left-1)
@@ -70,6 +74,14 @@ func (s *scan) strIn(i, left int) (text string, known bool) {
 		if f := s.child(i, "function"); s.is(f, "member_expression") && s.text(s.child(f, "property")) == "toString" {
 			return s.strIn(s.child(f, "object"), left-1)
 		}
+	}
+	return "{}", false
+}
+
+// marked is the mark of what another file says, if that is wanted.
+func (s *scan) marked(i int) (text string, known bool) {
+	if to := s.imported(i); s.marks && to != "" {
+		return mark(markConstant, to), true
 	}
 	return "{}", false
 }

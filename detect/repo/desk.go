@@ -197,10 +197,11 @@ func (d *Desk) digest(ctx context.Context) (*detect.Digest, error) {
 	if digest.Files, err = d.changes(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.read(ctx, digest); err != nil {
+	outside, err := d.read(ctx, digest)
+	if err != nil {
 		return nil, err
 	}
-	d.repo.compare(digest)
+	d.repo.compare(digest, outside)
 	digest.Normalize()
 	return digest, nil
 }
@@ -284,8 +285,9 @@ func readUntil(in *bufio.Reader, end []byte) (all []byte, err error) {
 	return all[:len(all)-len(end)], nil
 }
 
-// read reads the contents of both sides of every change, and forgets those of earlier digests.
-func (d *Desk) read(ctx context.Context, digest *detect.Digest) error {
+// read reads the contents of both sides of every change, and forgets those of earlier digests. Outside are unchanged files
+// that the reader wanted to see, too.
+func (d *Desk) read(ctx context.Context, digest *detect.Digest) (outside []detect.Unit, err error) {
 	r := d.repo
 	units, made := r.units, r.made
 	r.units, r.made = map[unitKey]detect.Unit{}, map[unitKey]detect.Made{}
@@ -296,7 +298,7 @@ func (d *Desk) read(ctx context.Context, digest *detect.Digest) error {
 		}
 		for _, k := range []unitKey{{f.Path, f.Blob}, {f.Old(), f.BaseBlob}} {
 			if err := d.content(ctx, k, units, made); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if _, asked := d.generated[f.Path]; !asked {
@@ -304,12 +306,15 @@ func (d *Desk) read(ctx context.Context, digest *detect.Digest) error {
 		}
 	}
 	if err := d.askGenerated(ctx, unknown); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range digest.Files {
 		r.madeBy(&digest.Files[i], d.generated)
 	}
-	return nil
+	if r.reader == nil {
+		return nil, nil
+	}
+	return d.outside(ctx, digest, units, made)
 }
 
 // content learns what one version of a file says: from the last digest, from the cache, or by reading it. Only what is

@@ -65,8 +65,12 @@ func (r *Repo) understand(ctx context.Context, list []*detect.Digest, trunk stri
 	if err := r.readContents(ctx, list, trunk); err != nil {
 		return err
 	}
-	for _, d := range list {
-		r.compare(d)
+	outside, err := r.outside(ctx, list)
+	if err != nil {
+		return err
+	}
+	for i, d := range list {
+		r.compare(d, outside[i])
 		d.Normalize()
 	}
 	return nil
@@ -229,28 +233,33 @@ func (r *Repo) generatedIn(ctx context.Context, index string, paths []string) (m
 	return marked, nil
 }
 
-// compare lets the reader say what a side's changes mean.
-func (r *Repo) compare(d *detect.Digest) {
+// compare lets the reader say what a side's changes mean, with unchanged files beside them.
+func (r *Repo) compare(d *detect.Digest, outside []detect.Unit) {
 	if r.reader == nil {
 		return
 	}
 	d.Grammars = r.reader.Grammars()
-	var before, after []detect.Unit
 	for i := range d.Files {
 		f := &d.Files[i]
-		old, hadOld := r.units[unitKey{f.Old(), f.BaseBlob}]
-		now, hasNow := r.units[unitKey{f.Path, f.Blob}]
-		if hadOld {
+		f.Quality = max(r.units[unitKey{f.Old(), f.BaseBlob}].Quality, r.units[unitKey{f.Path, f.Blob}].Quality)
+	}
+	before, after := r.states(d)
+	d.Prints = detect.Prints(detect.NewPrints(prints(before), prints(after)))
+	d.Delta = r.reader.Compare(append(before, outside...), append(after, outside...))
+}
+
+// states are the files that a side changed, before and after.
+func (r *Repo) states(d *detect.Digest) (before, after []detect.Unit) {
+	for i := range d.Files {
+		f := &d.Files[i]
+		if old, ok := r.units[unitKey{f.Old(), f.BaseBlob}]; ok {
 			before = append(before, old)
-			f.Quality = old.Quality
 		}
-		if hasNow {
+		if now, ok := r.units[unitKey{f.Path, f.Blob}]; ok {
 			after = append(after, now)
-			f.Quality = max(f.Quality, now.Quality)
 		}
 	}
-	d.Delta = r.reader.Compare(before, after)
-	d.Prints = detect.Prints(detect.NewPrints(prints(before), prints(after)))
+	return before, after
 }
 
 func prints(units []detect.Unit) (all []uint64) {

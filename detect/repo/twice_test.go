@@ -118,7 +118,7 @@ func TestWorkDoneTwiceInHistory(t *testing.T) { // C16
 }
 
 // readSides are the digests of what is named.
-func (r *Repo) readSides(t *testing.T, names []string) []*detect.Digest {
+func (r *Repo) readSides(t testing.TB, names []string) []*detect.Digest {
 	t.Helper()
 	_, trunk, err := r.Trunk(t.Context())
 	if err != nil {

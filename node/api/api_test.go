@@ -229,7 +229,7 @@ func TestViewsCrossTheSocketUnchanged(t *testing.T) {
 		Main:  api.MainComputer{State: "live", Name: "studio", Device: "d1", Me: true},
 		Peers: []api.Peer{{Name: "laptop", Connected: true, Transport: "quic", LastSeen: at}}, ThreadsOpen: 1,
 		Repositories: []api.Repository{{Slug: "acme/shop", Base: "main"}}, TimersShortened: true, Waiting: []string{"waits"},
-		Lanes: []api.Lane{{ID: "f2", Party: "lane:f2", Name: "maya", Here: true, Repositories: []string{"acme/shop"}, Common: api.List[string]{}}}, Teammates: true,
+		Lanes: []api.Lane{{ID: "f2", Party: "lane:f2", Name: "maya", Here: true, Repositories: []string{"acme/shop"}, Common: api.List[string]{}, Shares: api.List[string]{}, TheyShare: api.List[string]{}}}, Teammates: true,
 		Refused: []api.Refused{{Why: "stranger", Times: 2, By: api.List[api.Blamed]{}}},
 	}
 	s.threads = []api.ThreadLine{line}
@@ -358,6 +358,9 @@ func TestTooManyAtOnceAreTurnedAway(t *testing.T) {
 	case <-busy:
 	case <-time.After(patience):
 		t.Fatal("nobody was turned away")
+	}
+	if _, err := s.client.SetMain(t.Context(), true, s.signer); api.Explain(orNone(err)).Code == "busy" {
+		t.Errorf("a person is turned away for what agents wait for: %v", err)
 	}
 }
 

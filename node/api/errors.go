@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/parley-mesh/parley/node/internal/presence"
 )
@@ -198,8 +199,12 @@ func Explain(err error) Fault {
 	if h, ok := errors.AsType[*hinted](err); ok {
 		out.Hint = h.hint
 	}
+	out.Text = plainly.Replace(out.Text)
 	return out
 }
+
+// plainly says for people what the library's errors say for programmers.
+var plainly = strings.NewReplacer(context.DeadlineExceeded.Error(), "it took too long", context.Canceled.Error(), "it was interrupted")
 
 // hinted is an error whose hint is better than the table's.
 type hinted struct {

@@ -23,7 +23,11 @@ type Lane struct {
 	Connected    bool         `json:"connected"`
 	Account      string       `json:"account"` // login of the GitHub account that they answered with; "" unknown
 	Computers    int          `json:"computers"`
-	State        string       `json:"state"` // a sentence
+	State        string       `json:"state"`      // a sentence
+	Shares       List[string] `json:"shares"`     // whose live work this end shares, from the switch on; owner/name where it is known
+	Hides        bool         `json:"hides"`      // with the names of paths and symbols hidden
+	TheyShare    List[string] `json:"they_share"` // whose live work the other end shares
+	TheyHide     bool         `json:"they_hide"`
 }
 
 // Teammates is the label of the switch that lets teammates' conflicts start conversations too (P12).

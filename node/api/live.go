@@ -43,9 +43,10 @@ type Sharer interface {
 	SetEmail(ctx context.Context, lane, email string, p presence.Proof) (Outcome, error)
 	// SwitchWork shares live work on repositories with the developer of a lane, or stops that (D-26); [ErrNoLane],
 	// [ErrNoRepository].
-	SwitchWork(ctx context.Context, lane string, repositories []string, on bool, p presence.Proof) (Outcome, error)
-	// SetAgents is the switch [AgentsAcross] of this computer (D-27).
-	SetAgents(ctx context.Context, on bool, p presence.Proof) (Outcome, error)
+	SwitchWork(ctx context.Context, w WorkSwitch, p presence.Proof) (Outcome, error)
+	// SetAgents is the switch [AgentsAcross] of this computer (D-27), or of one repository (owner/name) here in place of
+	// that; without one it is of all, whatever was said of single ones. [ErrNoRepository].
+	SetAgents(ctx context.Context, repository string, on bool, p presence.Proof) (Outcome, error)
 }
 
 // AgentsAcross is the label of a computer's switch for its agents (D-27).
@@ -149,20 +150,36 @@ func EmailAct(lane, email string) presence.Act {
 	return presence.Act{Verb: "email", Binds: strings.Join([]string{lane, email}, "\n")}
 }
 
-// AgentsAct is the switch [AgentsAcross].
-func AgentsAct(on bool) presence.Act {
+// AgentsAct is the switch [AgentsAcross], of one repository or with "" of all.
+func AgentsAct(repository string, on bool) presence.Act {
+	a := presence.Act{Verb: "agents off", Binds: AgentsAcross}
 	if on {
-		return presence.Act{Verb: "agents on", Binds: AgentsAcross}
+		a.Verb = "agents on"
 	}
-	return presence.Act{Verb: "agents off", Binds: AgentsAcross}
+	if repository != "" {
+		a.Binds += "\n" + repository
+	}
+	return a
 }
 
-// WorkSwitchAct is sharing live work on exactly these repositories with a lane's developer, or no more.
-func WorkSwitchAct(lane string, repositories []string, on bool) presence.Act {
-	if !on {
-		return presence.Act{Verb: "lane work off", Binds: lane}
+// WorkSwitch is sharing live work on exactly these repositories with a lane's developer, or no more.
+type WorkSwitch struct {
+	Lane         string // id
+	Repositories []string
+	On           bool
+	HideNames    bool // of paths and symbols
+}
+
+// WorkSwitchAct is that switch.
+func WorkSwitchAct(w WorkSwitch) presence.Act {
+	if !w.On {
+		return presence.Act{Verb: "lane work off", Binds: w.Lane}
 	}
-	return presence.Act{Verb: "lane work on", Binds: strings.Join(append([]string{lane}, repositories...), "\n")}
+	binds := append([]string{w.Lane}, w.Repositories...)
+	if w.HideNames {
+		binds = append(binds, "names hidden")
+	}
+	return presence.Act{Verb: "lane work on", Binds: strings.Join(binds, "\n")}
 }
 
 // newsVerbs are the rows of the table about news, history and sharing.
@@ -197,14 +214,19 @@ var newsVerbs = []Verb{
 	},
 	{
 		Name: "agents on", Summary: "let this computer's agents and your others' know of each other", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/on",
-		Help: "The switch is called: " + AgentsAcross + ".",
+		Help: "The switch is called: " + AgentsAcross + ". With --repo it is of one repository alone; without, of\n" +
+			"all, whatever was said of single ones before.",
 	},
 	{
 		Name: "mcp", Summary: "offer what agents may do here as MCP tools", Who: Agent, Where: Local,
 		Help: "Speaks the Model Context Protocol over standard input and output with the agent that started it, until that\n" +
 			"ends. Each call goes to this computer's node. Nothing that takes a person is a tool.",
 	},
-	{Name: "agents off", Summary: "keep this computer's agents to themselves", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/off"},
+	{
+		Name: "agents off", Summary: "keep this computer's agents to themselves", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/off",
+		Help: "With --repo only in one repository: nobody looks at its checkouts here, and nothing is said of them, whatever\n" +
+			"lanes share.",
+	},
 }
 
 // laneWorkVerbs are the rows about sharing live work with another developer.
@@ -212,7 +234,9 @@ var laneWorkVerbs = []Verb{
 	{
 		Name: "lane work on", Summary: "share live work with another developer", Who: Person, Where: Node, Method: "POST", Path: "/v1/lane/work/on",
 		Help: "Your agents' sessions, intents and the names of what they change in these repositories are shown to the\n" +
-			"developer of the lane, never code. Both of you switch it on; until then nothing of it is sent.",
+			"developer of the lane, never code: what stands now and what comes, nothing from before. Messages go to their\n" +
+			"receivers alone. With --hash-names paths and symbols are sent as keyed hashes: the other end reads only names\n" +
+			"that somebody works on there too. Globs then meet nothing, and no task, branch or message to everybody is sent.",
 	},
 	{
 		Name: "lane work off", Summary: "share live work with them no more", Who: Person, Where: Node, Method: "POST", Path: "/v1/lane/work/off",
@@ -277,11 +301,12 @@ func (s *Server) shareAnswers(verb string) answer {
 		})
 	case "agents on", "agents off":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
-			return s.Live.SetAgents(ctx, verb == "agents on", in.Proof)
+			return s.Live.SetAgents(ctx, in.Repository, verb == "agents on", in.Proof)
 		})
 	case "lane work on", "lane work off":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
-			return s.Live.SwitchWork(ctx, in.Lane, in.Repositories, verb == "lane work on", in.Proof)
+			w := WorkSwitch{Lane: in.Lane, Repositories: in.Repositories, On: verb == "lane work on", HideNames: in.HideNames}
+			return s.Live.SwitchWork(ctx, w, in.Proof)
 		})
 	}
 	return nil
@@ -375,16 +400,16 @@ func (c *Client) SetEmail(ctx context.Context, lane, email string, by Prover) (O
 	return act[Outcome](ctx, c, request{verb: "email", person: personRequest{Lane: lane, Email: email}}, EmailAct(lane, email), by)
 }
 
-// SetAgents is the switch [AgentsAcross].
-func (c *Client) SetAgents(ctx context.Context, on bool, by Prover) (Outcome, error) {
-	a := AgentsAct(on)
-	return act[Outcome](ctx, c, request{verb: a.Verb}, a, by)
+// SetAgents is the switch [AgentsAcross], of one repository or with "" of all.
+func (c *Client) SetAgents(ctx context.Context, repository string, on bool, by Prover) (Outcome, error) {
+	a := AgentsAct(repository, on)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{Repository: repository}}, a, by)
 }
 
 // SwitchWork shares live work with the developer of a lane, or stops that.
-func (c *Client) SwitchWork(ctx context.Context, l Lane, repositories []string, on bool, by Prover) (Outcome, error) {
-	a := WorkSwitchAct(l.ID, repositories, on)
-	r := request{verb: a.Verb, person: personRequest{Lane: l.ID, Repositories: slices.Clone(repositories)}}
+func (c *Client) SwitchWork(ctx context.Context, w WorkSwitch, by Prover) (Outcome, error) {
+	a := WorkSwitchAct(w)
+	r := request{verb: a.Verb, person: personRequest{Lane: w.Lane, Repositories: slices.Clone(w.Repositories), HideNames: w.HideNames}}
 	return act[Outcome](ctx, c, r, a, by)
 }
 

@@ -188,12 +188,12 @@ func (w *workshop) SetEmail(_ context.Context, lane, email string, p presence.Pr
 	return w.act(api.EmailAct(lane, email), p)
 }
 
-func (w *workshop) SwitchWork(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.WorkSwitchAct(lane, repositories, on), p)
+func (w *workshop) SwitchWork(_ context.Context, s api.WorkSwitch, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.WorkSwitchAct(s), p)
 }
 
-func (w *workshop) SetAgents(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.AgentsAct(on), p)
+func (w *workshop) SetAgents(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.AgentsAct(repository, on), p)
 }
 
 var (
@@ -351,13 +351,13 @@ func TestSharingLiveWorkTakesAPerson(t *testing.T) { // D-24, D-26, D-27
 	w, ctx := s.workshop, t.Context()
 	lane := api.Lane{ID: "f2"}
 	_, one := s.client.SetEmail(ctx, "f2", "maya@acme.com", s.signer)
-	_, two := s.client.SetAgents(ctx, true, s.signer)
-	_, three := s.client.SwitchWork(ctx, lane, []string{"acme/shop"}, true, s.signer)
-	_, four := s.client.SwitchWork(ctx, lane, nil, false, s.signer)
+	_, two := s.client.SetAgents(ctx, "acme/shop", true, s.signer)
+	_, three := s.client.SwitchWork(ctx, api.WorkSwitch{Lane: lane.ID, Repositories: []string{"acme/shop"}, On: true, HideNames: true}, s.signer)
+	_, four := s.client.SwitchWork(ctx, api.WorkSwitch{Lane: lane.ID}, s.signer)
 	if err := errors.Join(one, two, three, four); err != nil {
 		t.Fatal(err)
 	}
-	want := []any{"email f2\nmaya@acme.com", "agents on " + api.AgentsAcross, "lane work on f2\nacme/shop", "lane work off f2"}
+	want := []any{"email f2\nmaya@acme.com", "agents on " + api.AgentsAcross + "\nacme/shop", "lane work on f2\nacme/shop\nnames hidden", "lane work off f2"}
 	if !reflect.DeepEqual(w.got, want) {
 		t.Errorf("the node did %q", w.got)
 	}

@@ -20,6 +20,7 @@ import (
 const (
 	requestBytesMax  = 64 << 10
 	requestsMax      = 64 // at once, those that wait included; more are answered 503
+	personsMax       = 16 // of persons' acts beside those, so that no agent's waiting keeps a person waiting
 	waitMax          = 25 * time.Second
 	logLinesMax      = 1000
 	headerTimeout    = 5 * time.Second
@@ -83,24 +84,35 @@ type answer func(r *http.Request) (reply, error)
 // Handler answers the Node verbs of the table.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
+	others, persons := make(chan struct{}, requestsMax), make(chan struct{}, personsMax)
 	for _, v := range Verbs {
 		switch {
 		case v.Name == "hook":
-			mux.Handle(v.Method+" "+v.Path, s.hook())
+			mux.Handle(v.Method+" "+v.Path, within(others, s.hook()))
 		case v.Where == Node:
-			mux.Handle(v.Method+" "+v.Path, s.handle(v, s.answers(v.Name)))
+			slots := others
+			if v.Who == Person || v.Name == "challenge" {
+				slots = persons
+			}
+			mux.Handle(v.Method+" "+v.Path, within(slots, s.handle(v, s.answers(v.Name))))
 		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, ErrUsage))
 	})
-	slots := make(chan struct{}, requestsMax)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, bodyMax(r))
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// within turns away what finds no slot.
+func within(slots chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
-			r.Body = http.MaxBytesReader(w, r.Body, bodyMax(r))
-			mux.ServeHTTP(w, r)
+			next.ServeHTTP(w, r)
 		default:
 			fail(w, ErrBusy)
 		}
@@ -146,6 +158,8 @@ type personRequest struct {
 	Email  string    `json:"email,omitempty"`
 	// Repositories are those of lane on and lane work on, owner/name.
 	Repositories []string       `json:"repositories,omitempty"`
+	Repository   string         `json:"repository,omitempty"` // agents on, agents off
+	HideNames    bool           `json:"hide_names,omitempty"` // lane work on
 	Proof        presence.Proof `json:"proof"`
 }
 

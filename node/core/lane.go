@@ -380,21 +380,21 @@ func (c *Core) laneCards() []Card {
 		out = append(out, Card{Key: fmt.Sprintf("C16/%s/%d", s.Account.Host, s.Account.User), Card: thread.Card{
 			Code: "C16", Title: "Two developers answered with one account",
 			What: fmt.Sprintf("%s is the account of %s", s.Account.Login, c.joined(s.Fleets)),
-			Why:  "it names neither of them until one of them changes: their pull requests are not touched",
+			Why:  "it counts for neither of them, and their pull requests are left alone: ask them which of them it is",
 		}})
 	}
 	for _, peer := range names.Ours {
 		out = append(out, Card{Key: "C16/" + laneName(peer), Card: thread.Card{
 			Code: "C16", Title: "Another developer answered with an account of yours",
 			What: c.called(peer) + " says that it publishes as " + c.links[peer].lane.Account.Login,
-			Why:  "the answer is ignored: their pull requests are not touched",
+			Why:  "the answer is ignored, and their pull requests are left alone: ask them to sign gh in as themselves",
 		}})
 	}
 	for _, peer := range c.peers() {
 		if l := c.links[peer]; l.excess != lanes.Within {
 			out = append(out, Card{Key: "C19/" + laneName(peer), Card: thread.Card{
 				Code: "C19", Title: "A lane brings more than it may", What: c.called(peer) + ": " + l.excess.String(),
-				Why: "nothing more is taken from it until there is room; what is here stays",
+				Why: "nothing more is taken from it until there is room; what is here stays. Ask the developer, or switch the lane off (parley lane off)",
 			}})
 		}
 		out = append(out, c.messages(c.links[peer])...)

@@ -175,7 +175,11 @@ func (w *window) picture(name string) {
 	if *screenshots == "" {
 		return
 	}
-	shot, err := chromedp.Run(w.ctx, chromedp.FullScreenshot(100))
+	take := chromedp.FullScreenshot(100)
+	if w.value(`String(document.querySelector("dialog[open]") !== null)`) == "true" {
+		take = chromedp.CaptureScreenshot() // a dialog is as high as the window
+	}
+	shot, err := chromedp.Run(w.ctx, take)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -117,6 +117,7 @@ func TestTheSwitchesOfSetupReachTheNode(t *testing.T) { // P2, P12, D-26, D-27
 	}
 	ask(url.Values{"verb": {"agents off"}}, "agents off "+api.AgentsAcross)
 	ask(url.Values{"verb": {"lane work on"}, "lane": {id("maya")}, "repository": {"acme/shop", "acme/web"}}, "lane work on "+id("maya")+"\nacme/shop\nacme/web")
+	ask(url.Values{"verb": {"lane work on"}, "lane": {id("maya")}, "repository": {"acme/shop"}, "hide": {"names"}}, "lane work on "+id("maya")+"\nacme/shop\nnames hidden")
 	ask(url.Values{"verb": {"lane work off"}, "lane": {id("maya")}}, "lane work off "+id("maya"))
 	if status, _ := b.get(t, "/press?verb=lane+work+on&lane="+id("maya")); status != http.StatusBadRequest {
 		t.Errorf("sharing nothing: %d", status)

@@ -20,6 +20,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // Limits of what one page may cost. Answers that stream are counted on their own.
 const (
 	requestsMax     = 32
+	strangersMax    = 16 // requests without a session: any user of this computer can make them
 	streamsMax      = 24
 	requestBytesMax = 64 << 10
 )
@@ -29,11 +30,15 @@ const (
 func (s *Server) guard(next http.Handler) http.Handler {
 	host := s.Listeners.Host()
 	cross := http.NewCrossOriginProtection()
-	slots := make(chan struct{}, requestsMax+streamsMax)
+	own, others := make(chan struct{}, requestsMax+streamsMax), make(chan struct{}, strangersMax)
 	inner := cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if foreign(r) {
 			http.Error(w, "only the page itself may ask this", http.StatusForbidden)
 			return
+		}
+		slots := others
+		if _, ok := s.sessionFor(r); ok {
+			slots = own
 		}
 		select {
 		case slots <- struct{}{}:
@@ -78,12 +83,7 @@ type sessionKey struct{}
 // known lets whoever is logged in through. A change also needs the header.
 func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		cookie, err := r.Cookie(s.cookieName())
-		var have session
-		ok := err == nil
-		if ok {
-			have, ok = s.Doors.session(cookie.Value)
-		}
+		have, ok := s.sessionFor(r)
 		if !ok {
 			s.stranger(w, r)
 			return
@@ -95,6 +95,15 @@ func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
 		}
 		next(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, have)))
 	}
+}
+
+// sessionFor is the session of a request's cookie.
+func (s *Server) sessionFor(r *http.Request) (session, bool) {
+	cookie, err := r.Cookie(s.cookieName())
+	if err != nil {
+		return session{}, false
+	}
+	return s.Doors.session(cookie.Value)
 }
 
 func sessionOf(r *http.Request) session {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mesh/parley/node/page"
 )
@@ -190,6 +191,11 @@ func TestALoginLinkServesOnceAndForAMinute(t *testing.T) { // D-24: replay of a 
 	if status, head := follow(link); status != http.StatusUnauthorized || head.Get("Set-Cookie") != "" {
 		t.Errorf("the second time: %d", status)
 	}
+	late := strings.TrimPrefix(s.server.Link().URL, s.origin)
+	s.change(func() { s.ahead += time.Minute })
+	if status, head := follow(late); status != http.StatusUnauthorized || head.Get("Set-Cookie") != "" {
+		t.Errorf("after a minute: %d", status)
+	}
 	for range 20 {
 		if status, _ = follow("/login?t=" + strings.Repeat("f", 64)); status == http.StatusTooManyRequests {
 			break
@@ -197,6 +203,31 @@ func TestALoginLinkServesOnceAndForAMinute(t *testing.T) { // D-24: replay of a 
 	}
 	if status != http.StatusTooManyRequests {
 		t.Errorf("guessing was never slowed: %d", status)
+	}
+	if status, _ := follow(strings.TrimPrefix(s.server.Link().URL, s.origin)); status != http.StatusOK {
+		t.Errorf("somebody's guesses keep the person out: %d", status)
+	}
+}
+
+func TestASessionEndsByItself(t *testing.T) { // D-24
+	s := serve(t)
+	b, used := s.login(t), s.login(t)
+	for range 16 {
+		s.change(func() { s.ahead += 11 * time.Hour })
+		if status, _ := used.get(t, "/"); status != http.StatusOK {
+			break
+		}
+	}
+	if now := s.ahead; now <= 150*time.Hour || now > 7*24*time.Hour+11*time.Hour {
+		t.Errorf("one that is used ended after %s", now)
+	}
+	if status, _ := b.get(t, "/"); status != http.StatusUnauthorized {
+		t.Errorf("one that is not used: %d", status)
+	}
+	fresh := s.login(t)
+	s.change(func() { s.ahead += 12 * time.Hour })
+	if status, _ := fresh.get(t, "/"); status != http.StatusUnauthorized {
+		t.Errorf("after twelve hours without use: %d", status)
 	}
 }
 

@@ -337,7 +337,7 @@ func drawerView(c dispute) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</div><button id=\"drawer-close\" type=\"button\" class=\"btn btn-sm\" data-close>Close</button></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</div><button id=\"drawer-close\" type=\"button\" class=\"btn btn-outline btn-sm\" data-close>Close</button></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -384,7 +384,7 @@ func drawerTrouble(f api.Fault) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<div class=\"flex items-start justify-between gap-3\"><h2 id=\"drawer-title\" class=\"heading\">Something is wrong</h2><button id=\"drawer-close\" type=\"button\" class=\"btn btn-sm\" data-close>Close</button></div><p class=\"pt-4\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<div class=\"flex items-start justify-between gap-3\"><h2 id=\"drawer-title\" class=\"heading\">Something is wrong</h2><button id=\"drawer-close\" type=\"button\" class=\"btn btn-outline btn-sm\" data-close>Close</button></div><p class=\"pt-4\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

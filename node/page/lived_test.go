@@ -85,8 +85,9 @@ func livedSettings() page.Settings {
 			{Repository: "acme/web", Commit: id("policy2")[:40], Fault: "line 3: severities are info, warn and block", Lines: []api.PolicyLine{{Key: "block_min_confidence", Value: "0.85", Means: "what is less sure warns"}}},
 		},
 		Tools: []page.Tool{
-			{Name: "claude", Text: "all of parley's hooks are there", Good: true},
-			{Name: "codex", Text: "its hooks wait for your trust", Mend: "open codex and press trust under /hooks"},
+			{Name: "claude", Text: "all of parley's hooks are there", Set: true},
+			{Name: "gemini", Text: "parley is not set up there", Mend: "parley agents install gemini"},
+			{Name: "codex", Text: "its hooks wait for your trust", Set: true, Mend: "open codex and press trust under /hooks"},
 		},
 	}
 }

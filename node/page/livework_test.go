@@ -81,12 +81,12 @@ func (w *world) Override(ctx context.Context, ref, reason string, p presence.Pro
 	return w.act(api.OverrideAct(c.Conflict, reason), p, w.acted(ref, "override", "", "overridden"))
 }
 
-func (w *world) SetAgents(_ context.Context, on bool, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.AgentsAct(on), p, func() { w.settings.Agents = on })
+func (w *world) SetAgents(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.AgentsAct(repository, on), p, func() { w.settings.Agents = on })
 }
 
-func (w *world) SwitchWork(_ context.Context, lane string, repositories []string, on bool, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.WorkSwitchAct(lane, repositories, on), p, func() { w.settings.Shared[0].Here = repositories })
+func (w *world) SwitchWork(_ context.Context, v api.WorkSwitch, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.WorkSwitchAct(v), p, func() { w.settings.Shared[0].Here, w.settings.Shared[0].Hides = v.Repositories, v.HideNames })
 }
 
 func (w *world) Feedback(_ context.Context, v api.Verdict) (api.Outcome, error) {

@@ -368,7 +368,9 @@ func (s *Server) json(w http.ResponseWriter, out asking, err error) {
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	var out api.Outcome
 	err := r.ParseForm()
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("read the form: %w: %v", api.ErrUsage, err)
+	} else {
 		f := r.PostForm
 		switch verb := f.Get("verb"); verb {
 		case "scan":

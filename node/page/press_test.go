@@ -60,6 +60,18 @@ func TestACardThatChangedUnderThePressIsRefused(t *testing.T) { // P15, D-24
 	}
 }
 
+func TestADiffOfSomethingElseIsNotShown(t *testing.T) { // P15, D-24: the card changes while the dialog is made
+	s := serve(t)
+	b := s.login(t)
+	s.change(func() { s.otherwise = strings.Replace(pushBinds, "2222", "4444", 1) })
+
+	status, body := b.get(t, "/press?verb=approve&card="+url.QueryEscape(s.cards[0].Key))
+
+	if status != http.StatusConflict || strings.Contains(body, "not bold") || strings.Contains(body, "passphrase") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 func TestTwoPressesAtOnceAreOneAct(t *testing.T) { // D-24
 	s := serve(t)
 	a, b := s.login(t), s.login(t)

@@ -25,7 +25,7 @@ const (
 	readTimeout      = 15 * time.Second
 	idleTimeout      = 2 * time.Minute
 	shutdownPatience = time.Second
-	logins           = 10 // at once; one more every loginEvery
+	logins           = 10 // that failed, at once; one more every loginEvery
 	loginEvery       = 6 * time.Second
 	tries            = 10 // of passphrases, likewise
 	tryEvery         = 20 * time.Second
@@ -213,11 +213,11 @@ func cached(next http.Handler) http.Handler {
 // login uses a link up. Its answer is a page that leads on: a cookie of this strictness would not be sent by a
 // redirect that another site began, and the link is not left in the window's history.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
-	if !s.logins.take() {
+	cookie, ok := s.Doors.enter(r.URL.Query().Get("t"))
+	if !ok && !s.logins.take() { // who tries links that are none keeps nobody else out
 		http.Error(w, "too many tries; wait a minute, then run parley open", http.StatusTooManyRequests)
 		return
 	}
-	cookie, ok := s.Doors.enter(r.URL.Query().Get("t"))
 	if !ok {
 		s.stranger(w, r)
 		return

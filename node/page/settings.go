@@ -28,6 +28,7 @@ type Shared struct {
 	For        []string // what the lane is on for, at this end
 	Here       []string // whose live work this end shows the other one
 	There      []string // whose live work the other end shows
+	Hides      bool     // this end hides names in it
 }
 
 // Notices are when this desktop is told of the inbox.
@@ -48,15 +49,16 @@ type Policy struct {
 
 // Tool is one coding agent of this computer.
 type Tool struct {
-	Name, Text string
-	Mend       string // what mends it
-	Good       bool
+	Name string
+	Text string // what was found
+	Mend string // what mends it, or sets it up; "" where it is in order
+	Set  bool   // parley is in its settings
 }
 
 // agentsPress is the switch of this computer for its agents (D-27).
 func (s *Server) agentsPress(p *press) {
 	on := p.Form.Get("verb") == "agents on"
-	p.act, p.Title, p.Button = api.AgentsAct(on), api.AgentsAcross, "Turn it on"
+	p.act, p.Title, p.Button = api.AgentsAct("", on), api.AgentsAcross, "Turn it on"
 	p.Words = []string{
 		"Your computers are told which agents work here, on what, and the names of what they change; conflicts are found while both still work.",
 		"Nothing of it leaves your own computers, unless you share live work with a lane.",
@@ -65,7 +67,7 @@ func (s *Server) agentsPress(p *press) {
 		p.Button, p.Words = "Turn it off", []string{"Agents of this computer work on, and neither hear of conflicts nor are seen by your other computers."}
 	}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
-		return s.Live.SetAgents(ctx, on, proof)
+		return s.Live.SetAgents(ctx, "", on, proof)
 	}
 }
 
@@ -79,21 +81,28 @@ func (s *Server) workPress(p *press) error {
 	if err != nil {
 		return err
 	}
-	on, repositories := p.Form.Get("verb") == "lane work on", p.Form["repository"]
-	p.act, p.Title, p.Button = api.WorkSwitchAct(lane.ID, repositories, on), "Share no more live work with "+lane.Name, "Share it no more"
+	repositories := p.Form["repository"]
+	w := api.WorkSwitch{
+		Lane: lane.ID, Repositories: repositories, On: p.Form.Get("verb") == "lane work on", HideNames: p.Form.Get("hide") != "",
+	}
+	p.act, p.Title, p.Button = api.WorkSwitchAct(w), "Share no more live work with "+lane.Name, "Share it no more"
 	p.Words = []string{"What " + lane.Name + " has seen stays there. The lane itself stays as it is."}
-	if on {
+	if w.On {
 		if len(repositories) == 0 {
 			return fmt.Errorf("share live work with %s: %w: choose a repository", lane.Name, api.ErrUsage)
 		}
 		p.Title, p.Button = "Share live work with "+lane.Name, "Share it"
+		seen := "what for, and the names of what they change, never code."
+		if w.HideNames {
+			seen = "and finds the same names among its own. It is not shown other names, tasks or code."
+		}
 		p.Words = []string{
-			lane.Name + " sees which agents of yours work in " + strings.Join(repositories, ", ") + ", what for, and the names of what they change, never code.",
+			lane.Name + " sees which agents of yours work in " + strings.Join(repositories, ", ") + ", " + seen,
 			"Both of you switch it on. What is shared already is replaced by these repositories.",
 		}
 	}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
-		return s.Live.SwitchWork(ctx, lane.ID, repositories, on, proof)
+		return s.Live.SwitchWork(ctx, w, proof)
 	}
 	return nil
 }
@@ -138,6 +147,9 @@ func (x Shared) words() string {
 	here, there := "You share none with "+x.Name+".", x.Name+" shares none with you."
 	if len(x.Here) > 0 {
 		here = "You share that on " + strings.Join(x.Here, ", ") + "."
+		if x.Hides {
+			here = strings.TrimSuffix(here, ".") + ", with names hidden."
+		}
 	}
 	if len(x.There) > 0 {
 		there = x.Name + " shares that on " + strings.Join(x.There, ", ") + "."

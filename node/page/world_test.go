@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -45,6 +46,7 @@ type world struct {
 	thread     map[string]api.Thread
 	cards      []api.Card
 	previews   map[string]api.Preview
+	otherwise  string // what previews are of in place of what the cards ask for
 	lines      []api.LogLine
 	kept       []api.KeptFile
 	operations []api.Operation
@@ -54,6 +56,7 @@ type world struct {
 	sessions   []api.Session
 	history    api.History
 	settings   page.Settings
+	ahead      time.Duration // of the clock of links and sessions
 	did        []string
 }
 
@@ -70,6 +73,10 @@ func (w *world) done() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.did)
+}
+
+func (w *world) now() time.Time {
+	return locked(w, func() time.Time { return time.Now().Add(w.ahead) })
 }
 
 func locked[T any](w *world, read func() T) T {
@@ -224,7 +231,7 @@ func (w *world) Preview(_ context.Context, key string) (api.Preview, error) {
 		return api.Preview{}, api.ErrNoCard
 	}
 	out := w.previews[key]
-	out.Key, out.Binds = key, w.cards[i].Binds
+	out.Key, out.Binds = key, cmp.Or(w.otherwise, w.cards[i].Binds)
 	return out, nil
 }
 
@@ -296,7 +303,7 @@ func serve(t testing.TB) *site {
 	}
 	w.book.SetOrigin(l.Origin())
 	s := &site{world: w, origin: l.Origin()}
-	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(nil), Node: page.Node{
+	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(w.now), Node: page.Node{
 		Reader: w, Actor: w, Laner: w, Pages: w, Live: w, Keys: w, Changed: &w.changed,
 		Unlock: func(p string) (api.Prover, error) { return presence.Unlock(dir, p) },
 		Routes: func() ([]page.Route, error) {

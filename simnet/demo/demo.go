@@ -22,6 +22,7 @@ type show struct {
 	s         *stage
 	github    *process
 	computers []*process
+	guest     *process // the other developer's computer
 	asker     *asker
 	lines     *timeline
 }
@@ -317,8 +318,10 @@ func (d *show) stop() {
 	for i := range d.computers {
 		d.close(i)
 	}
-	if d.github != nil {
-		d.github.stop()
+	for _, p := range []*process{d.guest, d.github} {
+		if p != nil {
+			p.stop()
+		}
 	}
 	d.lines.wait()
 }

@@ -42,6 +42,9 @@ func (d *show) play(ctx context.Context) error {
 		return err
 	}
 	d.farewell()
+	if d.o.Page {
+		return d.stay(ctx)
+	}
 	if d.o.Keep {
 		d.printf("Everything keeps running until you press Ctrl-C.")
 		<-ctx.Done()

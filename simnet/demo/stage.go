@@ -28,6 +28,10 @@ type Options struct {
 	In          io.Reader
 	Out         io.Writer
 	Terminal    bool // In is a terminal
+	// Page lets the computers go on after the story, with more to do, until interrupted; Show leads a person to the page
+	// of the computer whose home this is.
+	Page bool
+	Show func(ctx context.Context, home string) error
 }
 
 // Errors that end a demo before its story begins.
@@ -174,7 +178,11 @@ func (s *stage) setHomes(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		if err := s.home(i).Init(node.Setup{Config: c}); err != nil {
+		setup := node.Setup{Config: c}
+		if o.Page {
+			setup.Passphrase, setup.Work = Passphrase, work
+		}
+		if err := s.home(i).Init(setup); err != nil {
 			return err
 		}
 	}

@@ -279,7 +279,7 @@ func (d *day) pairAll(ctx context.Context) error {
 	for i, m := range d.machines {
 		err := insist(ctx, func() error {
 			return d.client(i, func(c *api.Client) error {
-				if _, err := c.SetAgents(ctx, true, person); err != nil || i == kimLaptop {
+				if _, err := c.SetAgents(ctx, "", true, person); err != nil || i == kimLaptop {
 					return err
 				}
 				_, err := c.SetEmail(ctx, "", m.owner+"@example.com", person)
@@ -316,7 +316,7 @@ func (d *day) share(ctx context.Context, i int, other string) error {
 		if _, err := c.SwitchLane(ctx, lanes[0], []string{teamSlug}, true, person); err != nil {
 			return err
 		}
-		_, err = c.SwitchWork(ctx, lanes[0], []string{teamSlug}, true, person)
+		_, err = c.SwitchWork(ctx, api.WorkSwitch{Lane: lanes[0].ID, Repositories: []string{teamSlug}, On: true}, person)
 		return err
 	})
 }
@@ -324,30 +324,33 @@ func (d *day) share(ctx context.Context, i int, other string) error {
 // pairLane pairs the developers by a code and words that both see.
 func (d *day) pairLane(ctx context.Context) error {
 	return d.client(kimDesktop, func(kim *api.Client) error {
-		return d.client(mayaStudio, func(maya *api.Client) error {
-			if lanes, err := kim.Lanes(); err == nil && len(lanes) == 1 {
-				return nil // only the news of it was lost
-			}
-			person := api.DemoProver()
-			given, err := kim.InviteLane(ctx, "kim", person)
-			if err != nil {
-				return err
-			}
-			taken, err := maya.AcceptLane(ctx, given.Code, "maya", person)
-			if err != nil {
-				return err
-			}
-			words, err := d.bothSay(ctx, []*api.Client{kim, maya}, []string{given.ID, taken.ID})
-			if err == nil {
-				d.printf("kim and maya are paired; both screens show: %s", strings.Join(words[:], " "))
-			}
-			return err
-		})
+		return d.client(mayaStudio, func(maya *api.Client) error { return pairDevelopers(ctx, kim, maya, "kim", "maya", d.printf) })
 	})
 }
 
+// pairDevelopers pairs two running nodes, whose persons go by these names, unless they are paired.
+func pairDevelopers(ctx context.Context, one, other *api.Client, name, otherName string, printf func(string, ...any)) error {
+	if lanes, err := one.Lanes(); err == nil && len(lanes) == 1 {
+		return nil // only the news of it was lost
+	}
+	person := api.DemoProver()
+	given, err := one.InviteLane(ctx, name, person)
+	if err != nil {
+		return err
+	}
+	taken, err := other.AcceptLane(ctx, given.Code, otherName, person)
+	if err != nil {
+		return err
+	}
+	words, err := bothSay(ctx, []*api.Client{one, other}, []string{given.ID, taken.ID})
+	if err == nil {
+		printf("%s and %s are paired; both screens show: %s", name, otherName, strings.Join(words[:], " "))
+	}
+	return err
+}
+
 // bothSay compares the words on both screens, and says yes on both.
-func (d *day) bothSay(ctx context.Context, at []*api.Client, ids []string) (words [4]string, err error) {
+func bothSay(ctx context.Context, at []*api.Client, ids []string) (words [4]string, err error) {
 	for i, c := range at {
 		s, err := c.AwaitInvite(ctx, ids[i], api.InviteWaiting)
 		if err != nil || s.State != api.InviteAsking {

@@ -220,7 +220,7 @@ func (d *show) writtenTwice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.o.Keep {
+	if d.o.Keep && !d.o.Page {
 		if err := d.startGitHub(ctx); err != nil {
 			return err
 		}

@@ -85,10 +85,12 @@ func decodeClaude(c Call) (Event, string, bool) {
 		e.Kind, e.Prompt = Prompt, string(p.Prompt)
 	case "PreToolUse":
 		ok = e.tool(BeforeEdit, BeforeShell, string(p.Tool), p.Input, claudeEdits, claudeShells)
-	case "PostToolUse":
+	case "PostToolUse", "PostToolUseFailure": // a command that failed may have changed files
 		ok = e.tool(AfterEdit, AfterShell, string(p.Tool), p.Input, claudeEdits, claudeShells)
 	case "Stop":
 		e.Kind, e.Again = TurnEnd, bool(p.Again)
+	case "StopFailure", "Interrupt":
+		e.Kind, e.Again = TurnEnd, true // nobody would go on
 	case "SessionEnd":
 		e.Kind, e.Source = End, string(p.Reason)
 	default:

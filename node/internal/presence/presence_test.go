@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,8 +72,11 @@ func TestAProofServesNoOtherAct(t *testing.T) { // D-24, P15
 		if err := verifier.Check(other, proof); !errors.Is(err, presence.ErrOtherAct) {
 			t.Errorf("%+v: %v, want ErrOtherAct", other, err)
 		}
+		if err := verifier.Check(push, proof); err != nil {
+			t.Errorf("the proof of a press that was bent to something else proves nothing any more: %v", err)
+		}
 		if err := verifier.Check(push, proof); !errors.Is(err, presence.ErrReplayed) {
-			t.Errorf("a refused proof can be used again: %v", err)
+			t.Errorf("it serves twice: %v", err)
 		}
 	}
 }
@@ -160,25 +164,64 @@ func TestNoProofIsNoPerson(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreBounded(t *testing.T) {
-	_, _, verifier := home(t)
-	synctest.Test(t, func(t *testing.T) {
-		var err error
-		asked := 0
-		for ; err == nil && asked < 10_000; asked++ {
-			_, err = verifier.Challenge(push)
+func TestNobodyAsksAPersonsQuestionAway(t *testing.T) {
+	_, signer, verifier := home(t)
+	mine := signer.Prove(challenge(t, verifier, push))
+	for range 1000 {
+		asked := challenge(t, verifier, push)
+		if err := verifier.Check(push, presence.Proof{Kind: presence.KindPassphrase, Nonce: asked.Nonce, Signature: make([]byte, 64)}); !errors.Is(err, presence.ErrSignature) {
+			t.Fatal(err)
 		}
-		if !errors.Is(err, presence.ErrBusy) {
-			t.Fatalf("after %d questions: %v, want ErrBusy", asked, err)
+	}
+	if err := verifier.Check(push, mine); err != nil {
+		t.Errorf("after 1,000 questions of somebody else: %v", err)
+	}
+	if _, err := verifier.Challenge(presence.Act{Binds: string(make([]byte, 1<<20))}); err == nil {
+		t.Error("an act of a megabyte is taken")
+	}
+}
+
+func TestANonceIsTakenAsItWasGivenOutAlone(t *testing.T) {
+	_, signer, verifier := home(t)
+	asked := challenge(t, verifier, push)
+	for _, nonce := range []string{strings.ToUpper(asked.Nonce), asked.Nonce[2:], asked.Nonce + "00", "00" + asked.Nonce[2:], "zz", ""} {
+		bent := asked
+		bent.Nonce = nonce
+		if nonce == asked.Nonce {
+			continue
 		}
-		<-time.After(presence.NonceLifetime)
-		if _, err := verifier.Challenge(push); err != nil {
-			t.Errorf("after their time: %v", err)
+		if err := verifier.Check(push, signer.Prove(bent)); !errors.Is(err, presence.ErrStale) && !errors.Is(err, presence.ErrNeeded) {
+			t.Errorf("%.20s: %v", nonce, err)
 		}
-		if _, err := verifier.Challenge(presence.Act{Binds: string(make([]byte, 1<<20))}); err == nil {
-			t.Error("an act of a megabyte is taken")
-		}
-	})
+	}
+	_, _, other := home(t)
+	if err := other.Check(push, signer.Prove(asked)); !errors.Is(err, presence.ErrStale) {
+		t.Errorf("another process takes it: %v", err)
+	}
+}
+
+func TestAClockThatStepsBackRevivesNothing(t *testing.T) {
+	dir, signer, _ := home(t)
+	now := time.Unix(1_800_000_000, 0)
+	verifier, err := presence.NewVerifier(dir, presence.VerifierOptions{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := signer.Prove(challenge(t, verifier, push))
+	if err := verifier.Check(push, used); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	if err := verifier.Check(push, signer.Prove(challenge(t, verifier, push))); err != nil { // what is old is forgotten here
+		t.Fatal(err)
+	}
+	now = now.Add(-time.Hour)
+	if err := verifier.Check(push, used); !errors.Is(err, presence.ErrStale) {
+		t.Errorf("a press counts again: %v", err)
+	}
+	if err := verifier.Check(push, signer.Prove(challenge(t, verifier, push))); err != nil {
+		t.Errorf("a new one after the step: %v", err)
+	}
 }
 
 func TestNoTwoActsShareTheirBytes(t *testing.T) {

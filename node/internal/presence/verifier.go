@@ -2,19 +2,26 @@ package presence
 
 import (
 	"crypto/ed25519"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Bounds of what a verifier remembers.
+// Bounds of what a verifier takes and remembers.
 const (
 	NonceLifetime = 5 * time.Minute // from the challenge to the proof
-	noncesMax     = 256             // given out and not yet forgotten; more are refused
-	nonceBytes    = 16
+	spentMax      = 4096            // nonces by which something was done lately; more are refused
+	randomBytes   = 16
+	timeBytes     = 8
+	nonceBytes    = randomBytes + timeBytes + 2*sha256.Size
 	fieldBytesMax = 4096 // of one field of an act
 )
 
@@ -28,26 +35,22 @@ var (
 	ErrOtherAct  = errors.New("the proof is for something else")
 	ErrSignature = errors.New("the proof was not made with this computer's approval key")
 	ErrPasskey   = errors.New("the passkey's answer does not fit")
-	ErrBusy      = errors.New("too many questions are waiting for a person")
+	ErrBusy      = errors.New("a person did too much here in the last minutes")
 )
 
 // Verifier gives out nonces and checks proofs. Every nonce serves one act once: one press is one act.
-// It may be used from several goroutines.
+// What was given out says itself when and for which act, under a key of this process. Nothing is kept of it, so that
+// nobody who asks and asks takes the place of a person's question. It may be used from several goroutines.
 type Verifier struct {
 	public ed25519.PublicKey // nil: no passphrase proves anything
 	demo   bool
 	passes func(challenge, answer []byte) error
 	now    func() time.Time
+	key    [sha256.Size]byte
 
-	mu     sync.Mutex
-	nonces map[string]issued
-}
-
-// issued is what a nonce was given out for.
-type issued struct {
-	act  Act
-	at   time.Time
-	used bool
+	mu    sync.Mutex
+	last  time.Time            // that the clock showed; it does not go back, or what is spent could be forgotten and count anew
+	spent map[string]time.Time // nonces by which something was done, and when they were given out
 }
 
 // VerifierOptions is what a verifier is made with. The zero value is a real node's.
@@ -63,7 +66,10 @@ type VerifierOptions struct {
 // NewVerifier checks proofs against the public half of the approval key of dir. Without a key there, which
 // only a demo may do, no passphrase proves anything.
 func NewVerifier(dir string, o VerifierOptions) (*Verifier, error) {
-	v := &Verifier{demo: o.Demo, passes: o.Passkey, now: o.Now, nonces: map[string]issued{}}
+	v := &Verifier{demo: o.Demo, passes: o.Passkey, now: o.Now, spent: map[string]time.Time{}}
+	if _, err := rand.Read(v.key[:]); err != nil {
+		return nil, err
+	}
 	if v.now == nil {
 		v.now = time.Now
 	}
@@ -83,32 +89,76 @@ func (v *Verifier) Challenge(act Act) (string, error) {
 			return "", fmt.Errorf("act %.40s: a field has more than %d bytes", act.Verb, fieldBytesMax)
 		}
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	now := v.now()
-	v.forget(now)
-	if len(v.nonces) >= noncesMax {
-		return "", ErrBusy
-	}
-	raw := make([]byte, nonceBytes)
+	raw := make([]byte, randomBytes, nonceBytes)
 	if _, err := rand.Read(raw); err != nil {
 		return "", err
 	}
-	act.Nonce = hex.EncodeToString(raw)
-	v.nonces[act.Nonce] = issued{act: act, at: now}
-	return act.Nonce, nil
+	raw = binary.BigEndian.AppendUint64(raw, uint64(v.clock().UnixNano()))
+	return hex.EncodeToString(v.sealed(raw, act)), nil
 }
 
-// Check reports whether p proves that a person agreed to act (its Nonce is ignored). Whatever the answer,
-// the nonce is spent.
+// clock is the wall clock, but for steps back.
+func (v *Verifier) clock() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if now := v.now(); now.After(v.last) {
+		v.last = now
+	}
+	return v.last
+}
+
+// sealed is the beginning of a nonce with what shows that it was given out here, and for which act.
+func (v *Verifier) sealed(raw []byte, act Act) []byte {
+	act.Nonce = ""
+	begun := slices.Clone(raw)
+	for _, of := range [][]byte{[]byte("given out"), act.Bytes()} {
+		mac := hmac.New(sha256.New, v.key[:])
+		mac.Write(begun)
+		mac.Write(of)
+		raw = mac.Sum(raw)
+	}
+	return raw
+}
+
+// given is when the nonce of an act was given out, if it was given out here and for this act.
+func (v *Verifier) given(act Act) (time.Time, error) {
+	raw, err := hex.DecodeString(act.Nonce)
+	if err != nil || len(raw) != nonceBytes || hex.EncodeToString(raw) != act.Nonce {
+		return time.Time{}, ErrStale
+	}
+	want := v.sealed(slices.Clone(raw[:randomBytes+timeBytes]), act)
+	own := nonceBytes - sha256.Size
+	if !hmac.Equal(raw[:own], want[:own]) {
+		return time.Time{}, ErrStale
+	}
+	at := time.Unix(0, int64(binary.BigEndian.Uint64(raw[randomBytes:])))
+	if v.clock().Sub(at) >= NonceLifetime {
+		return time.Time{}, ErrStale
+	}
+	if !hmac.Equal(raw, want) {
+		return time.Time{}, ErrOtherAct
+	}
+	return at, nil
+}
+
+// Check reports whether p proves that a person agreed to act (its Nonce is ignored). What proves it does so once.
 func (v *Verifier) Check(act Act, p Proof) error {
 	if p.Kind == "" || p.Nonce == "" {
 		return ErrNeeded
 	}
 	act.Nonce = p.Nonce
-	if err := v.spend(act); err != nil {
+	at, err := v.given(act)
+	if err != nil {
 		return err
 	}
+	if err := v.proves(act, p); err != nil {
+		return err
+	}
+	return v.spend(act.Nonce, at)
+}
+
+// proves reports whether a proof is right, whenever it was made.
+func (v *Verifier) proves(act Act, p Proof) error {
 	switch p.Kind {
 	case KindDemo:
 		if !v.demo {
@@ -135,32 +185,19 @@ func (v *Verifier) Check(act Act, p Proof) error {
 	return ErrUnknown
 }
 
-func (v *Verifier) spend(act Act) error {
+func (v *Verifier) spend(nonce string, at time.Time) error {
+	now := v.clock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.forget(v.now())
-	n, ok := v.nonces[act.Nonce]
-	switch {
-	case !ok:
-		return ErrStale
-	case n.used:
+	maps.DeleteFunc(v.spent, func(_ string, at time.Time) bool { return now.Sub(at) >= NonceLifetime }) // stale from then on
+	if _, used := v.spent[nonce]; used {
 		return ErrReplayed
 	}
-	n.used = true
-	v.nonces[act.Nonce] = n
-	if n.act != act {
-		return ErrOtherAct
+	if len(v.spent) >= spentMax {
+		return ErrBusy
 	}
+	v.spent[nonce] = at
 	return nil
-}
-
-// forget drops the nonces whose time is over, spent ones included: they are stale from then on.
-func (v *Verifier) forget(now time.Time) {
-	for nonce, n := range v.nonces {
-		if now.Sub(n.at) >= NonceLifetime {
-			delete(v.nonces, nonce)
-		}
-	}
 }
 
 // Signed reports whether the owner of an approval key once agreed to exactly this act, whenever that was. It proves

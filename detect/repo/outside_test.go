@@ -1,0 +1,51 @@
+//go:build cgo
+
+package repo
+
+import (
+	"testing"
+
+	"github.com/parley-mesh/parley/detect"
+	"github.com/parley-mesh/parley/detect/code"
+)
+
+// What a URL is made of may stand in a file that nobody changed.
+func TestUnchangedFilesAreReadForTheURLsOfChangedOnes(t *testing.T) { // C4
+	s := newShop(t)
+	s.branch("main", "",
+		"web/config.ts", "export const API = '/v1'\n",
+		"web/index.ts", "export { API } from './config'\n",
+		"web/page.ts", "export {}\n",
+		"server.ts", "import express from 'express'\nconst app = express()\napp.get('/v1/users/:id', (req, res) => res.send(''))\n")
+	s.branch("server", "main", "server.ts", "import express from 'express'\nconst app = express()\n")
+	s.branch("web", "main", "web/page.ts", "import { API } from './index'\nexport const load = (id: string) => fetch(`${API}/users/${id}`)\n")
+	r := s.open()
+	_, trunk, err := r.Trunk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout, err := r.Layout(t.Context(), trunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := s.check(Options{Reader: code.New(code.Project{Has: layout.Has})})
+	found := 0
+	for _, f := range result.Report.Findings {
+		if f.Kind == detect.ContractBreak && f.About[0] == "http:GET /v1/users/{}" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%+v", result.Report.Findings)
+	}
+	s.git("checkout", "-q", "-f", "main")
+	d := s.desk(DeskOptions{Base: "main", Reader: func(l *Layout) detect.Reader { return code.New(code.Project{Has: l.Has}) }})
+	s.write("web/page.ts", "import { API } from './index'\nexport const load = (id: string) => fetch(`${API}/users/${id}`)\n")
+	refs := s.digest(d, "web/page.ts").References
+	for _, ref := range refs {
+		if ref.Kind == detect.Request && ref.Target == "http:GET /v1/users/{}" && ref.Sure {
+			return
+		}
+	}
+	t.Errorf("the desk: %+v", refs)
+}
