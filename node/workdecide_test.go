@@ -97,7 +97,7 @@ func BenchmarkDecision(b *testing.B) {
 		name string
 		ask  func([]byte) string
 	}{
-		{"in memory", func(p []byte) string { return door.Answer(b.Context(), hooks.Call{Agent: "probe", Payload: p}) }},
+		{"in memory", func(p []byte) string { return door.Answer(b.Context(), hooks.Call{Agent: "probe", Payload: p}).Text }},
 		{"over the socket", func(p []byte) string {
 			answer, err := f.http.Post("http://parley/v1/hook/probe", "application/json", bytes.NewReader(p))
 			if err != nil {
