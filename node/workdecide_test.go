@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -158,4 +159,30 @@ func chatter(b *testing.B, c *crewed, guests []*guest, done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// BenchmarkSavedCode is what a save of code by an agent writes down, its session's beginning left out: sixty are an hour of
+// one that saves once a minute.
+func BenchmarkSavedCode(b *testing.B) {
+	homes, dirs := newCrew(b, 1)
+	c := runCrewed(b, homes[0], dirs[0])
+	c.looked()
+	c.at(c.dir, hooks.Start, "mine")
+	tid := ledger.Scope{Host: workHost, Repo: workRepo, Period: ledger.PeriodOf(uint64(c.wall().UnixMilli()))}.Ledger()
+	save := func(n int) {
+		before := c.workBook.has(tid, c.id.Device())
+		c.at(c.dir, hooks.BeforeEdit, "mine", "billing/refund.go")
+		write(b, filepath.Join(c.dir, "billing", "refund.go"), strings.Replace(refundGo, "return nil", fmt.Sprintf("return pay(order, %d)", n), 1))
+		c.at(c.dir, hooks.AfterEdit, "mine", "billing/refund.go")
+		eventually(b, "it is written down", func() bool { return c.workBook.has(tid, c.id.Device()).records > before.records })
+	}
+	save(0)
+	before, n := c.workBook.has(tid, c.id.Device()), 0
+	for b.Loop() {
+		n++
+		save(n)
+	}
+	after := c.workBook.has(tid, c.id.Device())
+	b.ReportMetric(60*float64(after.records-before.records)/float64(n), "records/hour")
+	b.ReportMetric(60*float64(after.bytes-before.bytes)/float64(n)/1000, "kB/hour")
 }
