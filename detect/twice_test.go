@@ -53,7 +53,7 @@ func TestWorkOfATeamThatIsDoneTwice(t *testing.T) { // C16
 		d.Side.Ref, d.Side.Task = fmt.Sprint("INT-", 100+i), w.task
 		number[d.Side.Ref] = w.work
 		for how, names := range map[Change]string{Body: w.changed, Added: w.added} {
-			for _, name := range strings.Fields(names) {
+			for name := range strings.FieldsSeq(names) {
 				d.Symbols = append(d.Symbols, SymbolChange{Symbol: Symbol{ID: "sym:ts:" + name, Kind: Function}, Change: how})
 				path, _, _ := strings.Cut(name, "#")
 				d.Files = append(d.Files, edited(path, fmt.Sprint(i)))
