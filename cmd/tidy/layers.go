@@ -74,7 +74,7 @@ var layers = []layer{
 		tests: []string{"github.com/pelletier/go-toml"},
 	},
 	{
-		packages: "node/page", module: []string{"node/api", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
+		packages: "node/page", module: []string{"node/api", "node/help", "node/internal/presence"}, library: []string{"github.com/a-h/templ"},
 		tests: []string{"github.com/chromedp"},
 	},
 	{

@@ -51,6 +51,7 @@ var tabs = []tab{
 	{"/setup", "Setup"},
 	{"/audit", "Audit"},
 	{"/saved", "Est. time saved"},
+	{"/help", "Help"},
 }
 
 func init() {
@@ -65,6 +66,7 @@ func init() {
 		"/computers": {"/computers", (*Server).computers},
 		"/setup":     {"/setup", (*Server).setup},
 		"/audit":     {"/audit", (*Server).audit},
+		"/help":      {"/help", (*Server).help},
 	}
 }
 

@@ -2,12 +2,15 @@ package page_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/parley-mesh/parley/node/help"
 )
 
 // places are the views, by the name of their picture.
@@ -25,6 +28,7 @@ var places = [][2]string{
 	{"intents", "/intents"},
 	{"saved", "/saved"},
 	{"decisions", "/audit?of=decisions"},
+	{"help", "/help?page=format"},
 	{"trouble", "/thread?ref=nowhere"},
 }
 
@@ -94,6 +98,19 @@ func TestAnEmptyPlaceTeaches(t *testing.T) {
 			w.picture("empty-" + place.name)
 			w.accessible("empty " + place.name)
 		}
+	}
+}
+
+func TestThePagesOfHelpAreHereToo(t *testing.T) {
+	b := serve(t).login(t)
+	for _, topic := range help.Topics {
+		first, _, _ := strings.Cut(topic.Text, "\n")
+		if status, body := b.get(t, "/help?page="+topic.Name); status != http.StatusOK || !strings.Contains(body, html.EscapeString(first)) {
+			t.Errorf("%s: %d, and not its text", topic.Name, status)
+		}
+	}
+	if status, _ := b.get(t, "/help?page=nowhere"); status != http.StatusBadRequest {
+		t.Errorf("a page that there is not: %d", status)
 	}
 }
 
