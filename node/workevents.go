@@ -56,7 +56,7 @@ func (l *live) noteTurn(r *ledger.Record) {
 }
 
 // settle brings what was heard to its consequences: what is due is written down, and those who watch or wait are told.
-// It lets go of the lock between its steps, so that a hook waits for one of them at most.
+// It lets go of the lock between its steps, so that a hook waits for one of them at most; the one after a change of people, rules or lanes is long.
 func (l *live) settle(ctx context.Context, now time.Time) {
 	l.locked(func() { l.fold.Tick(uint64(now.UnixMilli())) })
 	l.settleFold()

@@ -150,13 +150,16 @@ func (f *Fold) sayIntent(c *ledger.Intent, it item) {
 	if c.First != (ledger.ID{}) || c.Session == (ledger.ID{}) {
 		return
 	}
-	of := f.of[c.Session]
-	if t := f.things[it.ID]; !slices.Contains(of, t) {
-		of = append(of, t)
+	t := f.things[it.ID]
+	if !slices.Contains(f.of[c.Session], t) {
+		f.of[c.Session] = append(f.of[c.Session], t)
 	}
-	slices.SortFunc(of, func(a, b *thing) int { return a.first().compare(b.first()) })
-	f.of[c.Session] = of
-	f.touch(c.Session)
+	for _, other := range t.says { // where two stand for one beginning, they may name two sessions
+		if o, ok := other.Content.(*ledger.Intent); ok && o.First == (ledger.ID{}) && o.Session != (ledger.ID{}) {
+			slices.SortFunc(f.of[o.Session], func(a, b *thing) int { return a.first().compare(b.first()) })
+			f.touch(o.Session)
+		}
+	}
 }
 
 // active keeps a side alive that acts or speaks.

@@ -42,7 +42,7 @@ func (f *Fold) Decide(session ledger.ID, upcoming []detect.Upcoming) Decision {
 	var d Decision
 	seen := map[ledger.ID]bool{}
 	for _, c := range f.trials(s, upcoming) {
-		if standing, ok := f.byID[c.ID]; ok && !c.keyed && within(c.About, f.list[standing].About) {
+		if standing, ok := f.byID[c.ID]; ok && f.list[standing].Present && !c.keyed && within(c.About, f.list[standing].About) {
 			continue // it is among those that stand
 		}
 		seen[c.ID] = true

@@ -110,6 +110,9 @@ func (i item) compare(o item) int {
 	if c := slices.Compare(i.ID[:], o.ID[:]); c != 0 {
 		return c
 	}
+	if i.Record == nil || o.Record == nil { // the beginning of a thing that has none
+		return number(i.Record != nil) - number(o.Record != nil)
+	}
 	return slices.Compare(i.Record.ID[:], o.Record.ID[:]) // two say that they stand for one record
 }
 

@@ -22,8 +22,8 @@ type Told map[ledger.ID]bool
 
 // Heard takes in that a record was told already, as an earlier process did it.
 func (t Told) Heard(r *ledger.Record) {
-	if id, begins := subject(r); begins {
-		t[id] = true
+	if id, _ := subject(r); id != (ledger.ID{}) {
+		t[id] = true // its beginning was told before it
 	}
 }
 

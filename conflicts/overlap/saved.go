@@ -149,8 +149,8 @@ func (f *Fold) due(c *Conflict, device ledger.Device) *ledger.Found {
 	switch {
 	case !own, said == nil && !c.Present:
 		return nil
-	case !c.Present && f.hides(by):
-		return nil // they see what they hide, and say themselves when it is gone
+	case said != nil && f.hides(by):
+		return nil // they see what they hide: what this side makes of the rest would contradict them for ever
 	case said != nil && said.State == body.State && (said.Evidence == body.Evidence && said.Severity == body.Severity || !c.Present):
 		return nil
 	}

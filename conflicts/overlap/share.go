@@ -295,6 +295,7 @@ func hideEdit(e *ledger.Edit, key ledger.NamesKey, size int) *ledger.Edit {
 	for i := range out.Contracts {
 		out.Contracts[i].Why = nil
 	}
+	out.Emptied = 0 // a hidden name says no folder
 	out.BaseBlob, out.Blob = ledger.HideOID(key, out.BaseBlob), ledger.HideOID(key, out.Blob)
 	for i := range out.Hunks {
 		out.Hunks[i].Hash = ledger.HideHash(key, out.Hunks[i].Hash)
@@ -320,14 +321,16 @@ func dropUnnamed(e *ledger.Edit) {
 
 // meetsHidden looks whether somebody who hides names works on one of these paths, and knows it from then on.
 func (f *Fold) meetsHidden(upcoming []detect.Upcoming) {
+	met := false
 	for _, u := range upcoming {
 		for _, key := range f.keys {
 			if hidden := ledger.HideName(key, u.Path); f.names.wanted[hidden] != nil {
 				f.shows(hidden, u.Path)
+				met = true
 			}
 		}
 	}
-	if len(f.keys) > 0 && len(f.dirty) > 0 {
+	if met {
 		f.settle()
 	}
 }

@@ -168,7 +168,7 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 			s.hears(by, session)
 			s.attempt(session, by, spans, t)
 		}
-		if spans[0].intent == t {
+		if len(spans) > 0 && spans[0].intent == t {
 			s.root = session.id
 		}
 	}

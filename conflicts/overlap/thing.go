@@ -24,7 +24,7 @@ func (t *thing) first() (first item) {
 		switch {
 		case it.Kind == ledger.KindBranch:
 			return it
-		case it.ID != t.id:
+		case it.ID != t.id || !it.begins():
 		case !it.shared:
 			return it
 		case first.Record == nil:
@@ -34,6 +34,17 @@ func (t *thing) first() (first item) {
 		}
 	}
 	return first
+}
+
+// begins reports whether a record says that it is the first about its session or intent.
+func (i item) begins() bool {
+	switch c := i.Content.(type) {
+	case *ledger.Session:
+		return c.First == ledger.ID{}
+	case *ledger.Intent:
+		return c.First == ledger.ID{}
+	}
+	return false
 }
 
 // owner is who may speak for a thing: the computers of the developer whose record it begins with; of a branch the one
@@ -54,10 +65,20 @@ func (f *Fold) ownerOf(t *thing) (o owner, known bool) {
 	}
 	o = owner{first: first, fold: f, who: f.developer(first.Device), device: first.Device, branch: first.Kind == ledger.KindBranch}
 	if o.branch {
-		o.device = t.says[len(t.says)-1].Device
+		o.device = t.published().Device
 		o.who = f.developer(o.device)
 	}
 	return o, true
+}
+
+// published is what was said of a branch last. Whoever names its id in another kind of record says nothing of it.
+func (t *thing) published() (it item) {
+	for _, it = range slices.Backward(t.says) {
+		if it.Kind == ledger.KindBranch {
+			break
+		}
+	}
+	return it
 }
 
 // speaks reports whether a record about the thing counts.
@@ -96,7 +117,11 @@ type span struct {
 // first that is not closed by then; so its conflicts move to the intent that it declares (C10).
 func (f *Fold) spans(session *thing, o owner) (all []span) {
 	for _, t := range f.of[session.id] {
-		if it := t.first(); it.Record == nil || !o.speaks(it) || t.first().Content.(*ledger.Intent).Session != session.id {
+		it := t.first()
+		if it.Record == nil || !o.speaks(it) {
+			continue
+		}
+		if c, ok := it.Content.(*ledger.Intent); !ok || c.Session != session.id {
 			continue
 		}
 		own, _ := f.ownerOf(t)
@@ -108,9 +133,12 @@ func (f *Fold) spans(session *thing, o owner) (all []span) {
 // closing is the record from which on an intent is not live.
 func closing(says []item) (at *item) {
 	for i := range says {
-		if c, ok := says[i].Content.(*ledger.Intent); !ok || c.State == ledger.IntentLive {
+		c, ok := says[i].Content.(*ledger.Intent)
+		switch {
+		case !ok:
+		case c.State == ledger.IntentLive:
 			at = nil
-		} else if at == nil {
+		case at == nil:
 			at = &says[i]
 		}
 	}
