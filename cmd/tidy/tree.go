@@ -64,7 +64,7 @@ func load(root fs.FS) (*tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == ".git":
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil

@@ -15,8 +15,8 @@ func (f *Fold) settle() {
 }
 
 // Step does a part of [Fold.Settle], a few milliseconds at the most unless people, rules or shares have changed, and
-// reports whether there may be more to do. Whoever asks in between and settles by that does the rest first; [Fold.Decide] and what is called settled answer from what was
-// listed last.
+// reports whether there may be more to do. Whoever asks in between and settles by that does the rest first;
+// [Fold.Decide] and what is called settled answer from what was listed last.
 func (f *Fold) Step() bool {
 	f.again()
 	switch {
