@@ -86,6 +86,10 @@ func TestNumbersAreServedOnThisComputerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.close()
+	if off, err := n.serveMetrics(t.Context()); off != nil || err != nil {
+		t.Errorf("served without being asked: %v", err)
+	}
+	n.cfg.Metrics.Listen = "127.0.0.1:0"
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- n.run(ctx) }() // it is asked for what it knows
@@ -95,10 +99,6 @@ func TestNumbersAreServedOnThisComputerAlone(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if off, err := n.serveMetrics(t.Context()); off != nil || err != nil {
-		t.Errorf("served without being asked: %v", err)
-	}
-	n.cfg.Metrics.Listen = "127.0.0.1:0"
 	m, err := n.serveMetrics(t.Context())
 	if err != nil {
 		t.Fatal(err)
