@@ -79,7 +79,7 @@ func fuzz(f *testing.F, paths ...string) {
 }
 
 func FuzzScript(f *testing.F) { fuzz(f, "a.ts", "a.tsx", "a.js") }
-func FuzzPython(f *testing.F) { fuzz(f, "a.py") }
+func FuzzPython(f *testing.F) { addLoops(f); fuzz(f, "a.py") }
 func FuzzGo(f *testing.F)     { fuzz(f, "a.go") }
 func FuzzRust(f *testing.F)   { fuzz(f, "a.rs") }
 func FuzzJava(f *testing.F)   { fuzz(f, "A.java") }

@@ -236,7 +236,7 @@ func (s *scan) pythonMount(c, args int, name string, object int) {
 	}
 	prefixes := s.looped(prefix)
 	for i, router := range s.looped(router) {
-		if s.is(router, "identifier", "attribute", "call") && !pythonMade(s.maker(router)) {
+		if len(prefixes) > 0 && s.is(router, "identifier", "attribute", "call") && !pythonMade(s.maker(router)) {
 			s.mountAt(c, router, prefixes[min(i, len(prefixes)-1)], object)
 		}
 	}
