@@ -32,8 +32,22 @@ func New(p Project) *Reader { return &Reader{project: p} }
 func (*Reader) Grammars() string { return grammarSet }
 
 // Read reads one version of a file. Files above 1 MiB, with NUL octets, nested deeper than 2,000 nodes or
-// slower to parse than the limit are Failed or TimedOut and otherwise empty.
+// slower to parse than the limit are Failed or TimedOut and otherwise empty, as is a file that a reader fails at.
 func (r *Reader) Read(path string, content []byte) detect.Unit {
+	return guarded(path, func() detect.Unit { return r.read(path, content) })
+}
+
+// guarded makes a fault of a reader one of the file that it met: whoever can push a file must not end the program.
+func guarded(path string, read func() detect.Unit) (unit detect.Unit) {
+	defer func() {
+		if recover() != nil {
+			unit = detect.Unit{Path: path, Language: languages[dialectOf(path)], Quality: detect.Failed}
+		}
+	}()
+	return read()
+}
+
+func (r *Reader) read(path string, content []byte) detect.Unit {
 	d := dialectOf(path)
 	unit := detect.Unit{Path: path, Language: languages[d]}
 	switch {

@@ -16,7 +16,7 @@ func compare(t *testing.T, p Project, before, after map[string]string) detect.De
 
 func readAll(r *Reader, files map[string]string) (units []detect.Unit) {
 	for name, text := range sorted(files) {
-		units = append(units, r.Read(name, []byte(text)))
+		units = append(units, r.read(name, []byte(text)))
 	}
 	return units
 }

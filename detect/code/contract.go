@@ -339,7 +339,7 @@ func (j *judge) schemas(was, is, what string, way direction) {
 	for name, f := range sorted(old) {
 		g, ok := now[name]
 		if !ok {
-			j.breaking(what + name + " removed")
+			j.sent(f.of, what+name+" removed")
 			continue
 		}
 		if f.of != g.of {
@@ -354,11 +354,39 @@ func (j *judge) schemas(was, is, what string, way direction) {
 	}
 	for name, g := range sorted(now) {
 		if _, ok := old[name]; !ok && !g.optional && way&asked != 0 {
-			j.breaking("required " + what + name + " added")
+			j.sent(g.of, "required "+what+name+" added")
 		} else if !ok {
 			j.fine(what + name + " added")
 		}
 	}
+}
+
+// sent notes what breaks those who send a field of a type. A parameter of Python may be no part of a request at all: what
+// a type of another file stands for is not known, it may well be a dependency that the server itself gives.
+func (j *judge) sent(of, why string) {
+	if j.language == "py" && !urlType(of) {
+		j.open(why + ", which callers may not send")
+		return
+	}
+	j.breaking(why)
+}
+
+// urlTypes are types of Python whose values stand in URLs and headers; "?" is that of a parameter without a type.
+var urlTypes = []string{"?", "None", "str", "int", "float", "bool", "bytes", "UUID", "date", "datetime", "time", "timedelta", "Decimal"}
+
+// urlType reports whether a parameter of a type is one of the request's.
+func urlType(of string) bool {
+	for part := range strings.SplitSeq(of, " | ") {
+		for _, sort := range []string{"Query(", "Header(", "Path(", "Cookie(", "Body(", "Form(", "File("} {
+			if strings.Contains(part, sort) {
+				return true
+			}
+		}
+		if !slices.Contains(urlTypes, part[strings.LastIndexByte(part, '.')+1:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // retyped compares two types of one field. What is only asked for may be widened, what is only given narrowed.

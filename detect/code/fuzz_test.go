@@ -29,8 +29,8 @@ var seeds = map[string]string{
 func check(t *testing.T, path string, src []byte) {
 	t.Helper()
 	r := New(Project{})
-	first := r.Read(path, bytes.Clone(src))
-	second := r.Read(path, src)
+	first := r.read(path, bytes.Clone(src))
+	second := r.read(path, src)
 	if !reflect.DeepEqual(first, second) {
 		t.Fatalf("%s: two readings differ", path)
 	}
@@ -53,7 +53,7 @@ func check(t *testing.T, path string, src []byte) {
 			t.Fatalf("%s: a use at line %d of %d", path, ref.Line, lines)
 		}
 	}
-	broken := r.Read(path, append(bytes.Clone(src), " ((( {{{ \"\"\""...))
+	broken := r.read(path, append(bytes.Clone(src), " ((( {{{ \"\"\""...))
 	d := r.Compare([]detect.Unit{first}, []detect.Unit{broken})
 	for _, c := range d.Symbols {
 		if broken.Quality != detect.Clean && (c.Change == detect.Removed || c.Verdict == detect.Breaking) {
@@ -79,7 +79,7 @@ func fuzz(f *testing.F, paths ...string) {
 }
 
 func FuzzScript(f *testing.F) { fuzz(f, "a.ts", "a.tsx", "a.js") }
-func FuzzPython(f *testing.F) { fuzz(f, "a.py") }
+func FuzzPython(f *testing.F) { addLoops(f); fuzz(f, "a.py") }
 func FuzzGo(f *testing.F)     { fuzz(f, "a.go") }
 func FuzzRust(f *testing.F)   { fuzz(f, "a.rs") }
 func FuzzJava(f *testing.F)   { fuzz(f, "A.java") }

@@ -110,7 +110,7 @@ func (s *scan) javaEach(i int) (all []int) {
 	return all
 }
 
-// springPaths are the paths that a mapping names; one that is not known is {}.
+// springPaths are the paths that a mapping names, "" for one that names none; one that is not known is {}.
 func (s *scan) springPaths(args int) (paths []string) {
 	list := s.annotated(args, "value", "path")
 	if list < 0 {
@@ -120,11 +120,29 @@ func (s *scan) springPaths(args int) (paths []string) {
 		text, _ := s.str(p)
 		paths = append(paths, text)
 	}
+	if paths == nil {
+		return []string{""}
+	}
 	return paths
+}
+
+// springMethods are the methods of HTTP that a mapping names, "*" for one that names none.
+func (s *scan) springMethods(args int) (methods []string) {
+	if list := s.annotated(args, "method"); list >= 0 {
+		for _, v := range s.javaEach(list) {
+			text := s.text(v)
+			methods = append(methods, text[strings.LastIndexByte(text, '.')+1:])
+		}
+	}
+	if methods == nil {
+		return []string{"*"}
+	}
+	return methods
 }
 
 // springMethod reads what one method serves, or asks for.
 func (s *scan) springMethod(m int, prefixes []string, client bool) {
+	var served *detect.Contract
 	for name, args := range s.annotations(m) {
 		verb, ok := springVerbs[name]
 		if !ok {
@@ -132,44 +150,62 @@ func (s *scan) springMethod(m int, prefixes []string, client bool) {
 		}
 		methods := []string{verb}
 		if verb == "" {
-			methods = []string{"*"}
-			if list := s.annotated(args, "method"); list >= 0 {
-				methods = nil
-				for _, v := range s.javaEach(list) {
-					text := s.text(v)
-					methods = append(methods, text[strings.LastIndexByte(text, '.')+1:])
-				}
-			}
+			methods = s.springMethods(args)
 		}
+		if served == nil && !client {
+			served = s.springServed(m)
+		}
+		paths := s.springPaths(args)
 		for _, prefix := range prefixes {
-			for _, path := range s.springPaths(args) {
+			for _, path := range paths {
 				for _, method := range methods {
-					s.springRoute(m, method, joinPath(prefix, path), client)
+					if !s.another() {
+						return
+					}
+					s.springRoute(m, method, joinPath(prefix, path), served)
 				}
 			}
 		}
 	}
 }
 
-// springRoute adds one route, or one request. A path that begins with a setting, or with what is not known, is known by its end.
-func (s *scan) springRoute(m int, method, path string, client bool) {
+// routesMax is how many routes and requests one file may have whose number is a product of what it lists.
+const routesMax = 2000
+
+// another reports whether the file may have one more route. If not, nobody knows what else it has.
+func (s *scan) another() bool {
+	if s.routes++; s.routes > routesMax {
+		s.unit.Quality = max(s.unit.Quality, detect.Recovered)
+	}
+	return s.routes <= routesMax
+}
+
+// springServed is what all routes of one method have in common.
+func (s *scan) springServed(m int) *detect.Contract {
+	contract := &detect.Contract{Path: s.unit.Path, Line: s.line(s.nodes[m].start)}
+	if i, ok := s.owner[m]; ok {
+		contract.Handler = s.unit.Symbols[i].ID
+	}
+	contract.Hash, _ = s.hashes(declared{index: -1, nodes: []int{m}, name: -1}, "")
+	s.springInputs(m, contract)
+	return contract
+}
+
+// springRoute adds one route, or one request if nothing is served. A path that begins with a setting, or with what is not known,
+// is known by its end.
+func (s *scan) springRoute(m int, method, path string, served *detect.Contract) {
 	path = springPattern.ReplaceAllString(path, "{$1}")
 	rest := springSetting.ReplaceAllString(path, "")
 	tail := rest != path
 	if cut, ok := strings.CutPrefix(rest, "{}"); ok {
 		rest, tail = cut, true
 	}
-	if client {
+	if served == nil {
 		s.requested(m, method, map[bool]string{true: "{}"}[tail]+joinPath("", rest), true)
 		return
 	}
-	contract := route(method, rest)
-	contract.Tail, contract.Path, contract.Line = tail, s.unit.Path, s.line(s.nodes[m].start)
-	if i, ok := s.owner[m]; ok {
-		contract.Handler = s.unit.Symbols[i].ID
-	}
-	contract.Hash, _ = s.hashes(declared{index: -1, nodes: []int{m}, name: -1}, "")
-	s.springInputs(m, &contract)
+	contract, at := *served, route(method, rest)
+	contract.ID, contract.Kind, contract.Params, contract.Tail = at.ID, at.Kind, at.Params, tail
 	s.unit.Contracts = append(s.unit.Contracts, contract)
 }
 

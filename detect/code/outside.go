@@ -123,6 +123,7 @@ func (s *scan) clientMade(call int) (base string, sure, ok bool) {
 // for a client is none, or nothing of the URL is known.
 func (r *resolver) requestOf(u *detect.Unit, ref detect.Reference) (detect.Reference, bool) {
 	method, url, _ := strings.Cut(strings.TrimPrefix(ref.Target, "url:"), " ")
+	r.steps = marksMax
 	text, sure, ok := r.unmark(u, url, linksMax)
 	if !ok {
 		return ref, false
@@ -138,12 +139,17 @@ func (r *resolver) requestOf(u *detect.Unit, ref detect.Reference) (detect.Refer
 	return ref, ok
 }
 
-// unmark puts in what other files say; {} for what they do not.
+// marksMax is how many marks one URL may be made of, those in the constants of its constants too.
+const marksMax = 200
+
+// unmark puts in what other files say; {} for what they do not. It gives up what grows longer than a URL.
 func (r *resolver) unmark(u *detect.Unit, url string, left int) (text string, sure, ok bool) {
 	sure = true
 	for {
 		before, rest, marked := strings.Cut(url, string(rune(markOpen)))
-		text += before
+		if text += before; len(text) > urlMax {
+			return "", false, false
+		}
 		if !marked {
 			return text, sure, true
 		}
@@ -168,7 +174,7 @@ func (r *resolver) unmark(u *detect.Unit, url string, left int) (text string, su
 
 // outside is the value that a name of another module has, if that file is at hand and says it.
 func (r *resolver) outside(u *detect.Unit, to string, client bool, left int) (text string, sure, known bool) {
-	if left == 0 {
+	if r.steps--; left == 0 || r.steps < 0 {
 		return "", false, false
 	}
 	at := strings.IndexByte(to, '#')

@@ -135,7 +135,7 @@ func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
 	list := s.child(definition, "parameters")
 	for _, p := range s.pythonParams(list) {
 		of := cmp.Or(p.Type, "?")
-		if p.Kind == detect.Variadic || p.Kind == detect.KeywordVariadic || p.Name == "self" || strings.Contains(of, "Depends(") || slices.Contains([]string{"Request", "Response", "BackgroundTasks", "WebSocket"}, of) {
+		if p.Kind == detect.Variadic || p.Kind == detect.KeywordVariadic || p.Name == "self" || s.depends(of) || slices.Contains([]string{"Request", "Response", "BackgroundTasks", "WebSocket"}, of) {
 			continue
 		}
 		fields[p.Name] = objectField{of, p.Optional}
@@ -155,6 +155,14 @@ func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
 	if response != "" {
 		c.Outputs = "response: " + response
 	}
+}
+
+// depends reports whether the server itself gives what has a type: Annotated[…, Depends(…)], or a name of the file for that.
+func (s *scan) depends(of string) bool {
+	if value, ok := s.values[of]; ok && s.is(value, "subscript") {
+		of = s.text(value)
+	}
+	return strings.Contains(of, "Depends(")
 }
 
 // routeCall reads routes and mounts that are calls of their own.
@@ -236,7 +244,7 @@ func (s *scan) pythonMount(c, args int, name string, object int) {
 	}
 	prefixes := s.looped(prefix)
 	for i, router := range s.looped(router) {
-		if s.is(router, "identifier", "attribute", "call") && !pythonMade(s.maker(router)) {
+		if len(prefixes) > 0 && s.is(router, "identifier", "attribute", "call") && !pythonMade(s.maker(router)) {
 			s.mountAt(c, router, prefixes[min(i, len(prefixes)-1)], object)
 		}
 	}

@@ -33,6 +33,10 @@ func (s *scan) routerPart(at int) bool {
 // pythonRouter is the name of a router, and the prefix that it was made with as far as this file says it. A router that
 // a function makes and returns bears the function's name, one that an object keeps that of its class.
 func (s *scan) pythonRouter(i int) (name, prefix string) {
+	defer s.leave()
+	if !s.enter() {
+		return s.text(i), ""
+	}
 	switch s.kind(i) {
 	case "identifier":
 		name = s.text(i)

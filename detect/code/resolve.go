@@ -16,6 +16,7 @@ type resolver struct {
 	symbols map[string]*detect.Symbol
 	visited map[string]bool // what the name at hand was looked for under
 	scripts map[spelled]string
+	steps   int // how many more marks the URL at hand may have
 }
 
 // spelled is a module's name as the scripts of one folder and ending write it.

@@ -162,7 +162,7 @@ func TestRoutesOfPython(t *testing.T) { // C4, C5
 }
 
 func TestParametersOfARouteBreakThoseWhoSendThem(t *testing.T) { // C4
-	const head = "from fastapi import FastAPI\napp = FastAPI()\n@app.get('/x')\n"
+	const head = "from fastapi import FastAPI\nfrom .deps import SessionDep\nLocalDep = Annotated[Session, Depends(get_db)]\napp = FastAPI()\n@app.get('/x')\n"
 	for _, c := range []struct {
 		old, now string
 		want     detect.Verdict
@@ -174,6 +174,16 @@ func TestParametersOfARouteBreakThoseWhoSendThem(t *testing.T) { // C4
 		{"a: str", "a: int", detect.Breaking},
 		{"a", "a: int", detect.CannotTell},
 		{"", "self, *args", detect.Compatible},
+		{"", "db: SessionDep", detect.CannotTell},
+		{"a: int", "a: int, db: SessionDep", detect.CannotTell},
+		{"a: int, db: SessionDep", "a: int", detect.CannotTell},
+		{"", "a: int, db: SessionDep", detect.Breaking},
+		{"", "db: LocalDep", detect.Compatible},
+		{"a: int", "a: int, db: LocalDep", detect.Compatible},
+		{"", "a: int, db: LocalDep", detect.Breaking},
+		{"", "a: Optional[UUID]", detect.Breaking},
+		{"", "a: Annotated[list[str], Query()]", detect.Breaking},
+		{"", "a", detect.Breaking},
 	} {
 		d := compare(t, Project{}, map[string]string{"a.py": head + "def f(" + c.old + "): pass\n"}, map[string]string{"a.py": head + "def f(" + c.now + "): pass\n"})
 		got := detect.Compatible

@@ -343,14 +343,19 @@ func (s *scan) rustAttribute(c int) {
 	}
 }
 
-// rustItemAfter is what attributes stand before.
+// attributesMax is how many attributes may stand between one and its function.
+const attributesMax = 64
+
+// rustItemAfter is what an attribute stands before, -1 if too many others do.
 func (s *scan) rustItemAfter(c int) int {
-	passed := false
-	for o := range s.items(s.parent(c)) {
-		if passed && !s.is(o, "attribute_item") {
+	end, left := int(s.nodes[s.parent(c)].next), attributesMax
+	for o := int(s.nodes[c].next); o < end && left > 0; o = int(s.nodes[o].next) {
+		switch {
+		case s.is(o, "attribute_item"):
+			left--
+		case s.named(o) && !s.comment(o):
 			return o
 		}
-		passed = passed || o == c
 	}
 	return -1
 }

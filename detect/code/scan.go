@@ -30,6 +30,7 @@ type scan struct {
 	depth   int              // how deep values are followed just now
 	marks   bool             // what other files say is marked rather than unknown
 	budget  int              // how many more steps the value at hand may take
+	routes  int              // how many [scan.another] counted
 	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
 
 	returned map[int][]string         // the names that a function of Python returns, once somebody asks

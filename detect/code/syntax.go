@@ -20,7 +20,7 @@ import (
 // This file alone touches the binding. What it hands out is plain Go: a tree flattened into one slice.
 
 // grammarSet names the grammars and the rules by which they are read.
-const grammarSet = "smacker-20240827/4"
+const grammarSet = "smacker-20240827/5"
 
 // What one parse may cost.
 const (
