@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,17 +45,52 @@ func (n *Node) places() []place {
 	return out
 }
 
+// Why it is not known who uses what is kept in a repository.
+var (
+	errNobodyNoted = errors.New("files are kept there, and it is not noted that this home alone did")
+	errAway        = errors.New("cannot be looked at now, and may keep files there")
+)
+
 // OthersAt are the other homes of this computer whose nodes have written into a repository, by its shared git
-// directory, and that are still set up.
+// directory, and that are still set up. It is an error if another one that is not found may keep files there.
 func (h Home) OthersAt(common string) ([]Home, error) {
 	homes, err := worktree.Homes(common)
+	keeps, unread := worktree.Keeps(common)
+	if err := errors.Join(err, unread); err != nil {
+		return nil, err
+	}
 	var out []Home
+	own := false
 	for _, dir := range homes {
-		if other := OpenHome(dir); other != h && !errors.Is(other.Check(), api.ErrNoHome) {
+		switch other := OpenHome(dir); {
+		case other == h:
+			own = true
+		case !errors.Is(other.Check(), api.ErrNoHome):
 			out = append(out, other)
+		case keeps && !goneFor(other.Dir):
+			err = errors.Join(err, fmt.Errorf("the home %s %w", other.Dir, errAway))
 		}
 	}
+	if keeps && !own {
+		err = errors.Join(err, errNobodyNoted)
+	}
 	return out, err
+}
+
+// mounts are where disks come and go.
+var mounts = []string{"/media/", "/run/media/", "/mnt/", "/Volumes/"}
+
+// goneFor reports whether it is certain that a home without settings is gone for good, and does not lie on a disk that
+// is away: then its folder, or the one around it, is not there or empty.
+func goneFor(dir string) bool {
+	if slices.ContainsFunc(mounts, func(m string) bool { return strings.HasPrefix(dir, m) }) {
+		return false
+	}
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		list, err = os.ReadDir(filepath.Dir(dir))
+	}
+	return err == nil && len(list) > 0
 }
 
 // LeaveRepository takes out of a shared git directory what parley put there, with all that is kept.

@@ -65,6 +65,9 @@ func (n *Node) openWorkspace(ctx context.Context, r *RepositoryConfig) (*workspa
 		return nil, err
 	}
 	w.checkout.Home = n.home.Dir
+	if err := w.checkout.NoteHome(); err != nil {
+		n.slog.Warn("note the home in a checkout", "repository", r.Slug, "error", err)
+	}
 	remote := n.remote(n.cfg.GitHub.cloneURL(w.owner, w.name))
 	if w.mirror, err = worktree.OpenMirror(ctx, worktree.Git{}, n.home.MirrorDir(owner, name), remote); err != nil {
 		return nil, err

@@ -136,9 +136,16 @@ func TestALaptopClosedInTheMiddleCatchesUp(t *testing.T) { // P24
 	if testing.Short() {
 		t.Skip("a long story; run without -short")
 	}
-	printed, err := play(t, demo.Options{CloseLaptop: true})
+	dir := t.TempDir()
+	printed, err := play(t, demo.Options{Dir: dir, CloseLaptop: true})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "laptop", "checkout", "later.txt"), []byte("of a person\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := play(t, demo.Options{Dir: dir}); err != nil || !strings.Contains(again, "checked here before") {
+		t.Errorf("going on after somebody worked there: %v\n%s", err, again)
 	}
 	if !strings.Contains(printed, "is closed in the middle of it") || !strings.Contains(printed, "is opened again") {
 		t.Errorf("no laptop was closed\n%s", printed)

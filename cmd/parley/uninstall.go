@@ -133,11 +133,11 @@ func (a *app) beside(ctx context.Context, home node.Home, config node.Config) []
 
 // shared says why what is kept in a repository is not deleted.
 func (a *app) shared(dir string, others []node.Home, err error) {
-	if err != nil {
-		a.note("%s stays: %s", dir, err.Error())
+	if len(others) > 0 {
+		a.note("%s stays, since the home %s uses it, too", dir, others[0].Dir)
 		return
 	}
-	a.note("%s stays, since the home %s uses it, too", dir, others[0].Dir)
+	a.note("%s stays: %s; delete it yourself once nobody needs it", dir, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // stays says why a home is not deleted as a whole.

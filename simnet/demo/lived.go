@@ -54,31 +54,18 @@ func (d *show) stay(ctx context.Context) error {
 }
 
 // another opens a second pull request, which no computer here has made: the main computer builds its final, so that
-// both approvals are on its page. The stand-in does not run meanwhile.
+// both approvals are on its page. The stand-in does not run meanwhile. What an interrupted demo did of it stays.
 func (d *show) another(ctx context.Context) error {
 	server, repo, kim, err := d.s.openGitHub("")
 	if err != nil {
 		return err
 	}
 	server.Invite(repo, server.AddUser(maya, tokenOf(maya)), github.WriteAccess)
-	dir := d.s.path("colleague")
-	if isDir(dir) {
-		return nil // it was opened before this demo was interrupted
+	if _, open := server.PullState(repo, d.s.Pull+1); open {
+		return nil
 	}
-	if _, err := git(ctx, d.s.Dir, "clone", "-q", repo.Dir, dir); err != nil {
-		return err
-	}
-	for _, b := range []struct {
-		branch, message string
-		files           []version
-	}{{gift, "Sell gift cards", onGift}, {d.s.Base, "Sell kettles", onKettles}} {
-		if _, err := git(ctx, dir, "checkout", "-q", "-B", b.branch, "origin/"+d.s.Base); err != nil {
-			return err
-		}
-		if err := errors.Join(write(dir, b.files), commit(ctx, dir, b.message)); err != nil {
-			return err
-		}
-		if _, err := git(ctx, dir, "push", "-q", repo.Dir, b.branch); err != nil {
+	if _, err := git(ctx, repo.Dir, "rev-parse", "-q", "--verify", "refs/heads/"+gift); err != nil {
+		if err := d.s.pushGift(ctx, repo.Dir); err != nil {
 			return err
 		}
 	}
@@ -88,6 +75,30 @@ func (d *show) another(ctx context.Context) error {
 	}
 	d.printf("Pull request %s#%d conflicts in README.md; in half a minute its approvals wait in the inbox of %s.", d.s.Slug, pull.Number, roles[desktop].name)
 	return nil
+}
+
+// pushGift pushes the branch of the second pull request and what it conflicts with, both at once.
+func (s *stage) pushGift(ctx context.Context, to string) error {
+	dir := s.path("colleague")
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if _, err := git(ctx, s.Dir, "clone", "-q", to, dir); err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		branch, message string
+		files           []version
+	}{{gift, "Sell gift cards", onGift}, {s.Base, "Sell kettles", onKettles}} {
+		if _, err := git(ctx, dir, "checkout", "-q", "-B", b.branch, "origin/"+s.Base); err != nil {
+			return err
+		}
+		if err := errors.Join(write(dir, b.files), commit(ctx, dir, b.message)); err != nil {
+			return err
+		}
+	}
+	_, err := git(ctx, dir, "push", "-q", "--atomic", to, gift, s.Base)
+	return err
 }
 
 // linkMaya starts another developer's computer, and a lane that shares live work.

@@ -15,8 +15,29 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 )
 
-// play lets the story run to its end and checks it.
+// play lets the story run to its end and checks it, once, and goes on after it.
 func (d *show) play(ctx context.Context) error {
+	if d.s.Verified {
+		d.printf("The story was played and checked here before; the computers go on from there.")
+		if d.o.Page {
+			d.github.stop() // more is set up there
+		}
+	} else if err := d.story(ctx); err != nil {
+		return err
+	}
+	d.farewell()
+	if d.o.Page {
+		return d.stay(ctx)
+	}
+	if d.o.Keep {
+		d.printf("Everything keeps running until you press Ctrl-C.")
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// story plays and checks, and remembers that it did.
+func (d *show) story(ctx context.Context) error {
 	story, cancel := context.WithTimeout(ctx, storyMax)
 	defer cancel()
 	var last error // a program that was killed answers again in a moment
@@ -41,15 +62,8 @@ func (d *show) play(ctx context.Context) error {
 	if err := d.verify(ctx); err != nil {
 		return err
 	}
-	d.farewell()
-	if d.o.Page {
-		return d.stay(ctx)
-	}
-	if d.o.Keep {
-		d.printf("Everything keeps running until you press Ctrl-C.")
-		<-ctx.Done()
-	}
-	return nil
+	d.s.Verified = true
+	return d.s.save()
 }
 
 // final reports whether an error ends the story. Any other comes from a program that is just starting

@@ -72,6 +72,7 @@ type stage struct {
 	Baseline int    // writes on GitHub that were made to set the scene
 	Objected string // path of the file with unpublished work
 	Before   before // what must not have changed at the end
+	Verified bool   // the story was played to its end, and held; what people do with the computers since is theirs
 }
 
 // before is what is compared at the end.

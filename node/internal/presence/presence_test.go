@@ -224,6 +224,30 @@ func TestAClockThatStepsBackRevivesNothing(t *testing.T) {
 	}
 }
 
+func TestAProofThatBecomesStaleWhileItIsCheckedCountsNoSecondTime(t *testing.T) {
+	dir, signer, _ := home(t)
+	begin := time.Unix(1_800_000_000, 0)
+	now, again := begin, 0
+	verifier, err := presence.NewVerifier(dir, presence.VerifierOptions{Now: func() time.Time {
+		if again--; again == 0 { // between the look at its age and its use
+			now = begin.Add(presence.NonceLifetime)
+		}
+		return now
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := signer.Prove(challenge(t, verifier, push))
+	now = begin.Add(presence.NonceLifetime - 1)
+	if err := verifier.Check(push, used); err != nil {
+		t.Fatal(err)
+	}
+	again = 2
+	if err := verifier.Check(push, used); !errors.Is(err, presence.ErrStale) {
+		t.Errorf("a press counts again: %v", err)
+	}
+}
+
 func TestNoTwoActsShareTheirBytes(t *testing.T) {
 	act := func(t *rapid.T, label string) presence.Act {
 		s := rapid.StringMatching(`[ab\x00]{0,3}`)

@@ -101,7 +101,7 @@ func (v *Verifier) Challenge(act Act) (string, error) {
 func (v *Verifier) clock() time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if now := v.now(); now.After(v.last) {
+	if now := v.now().Round(0); now.After(v.last) { // wall time alone, as in a nonce
 		v.last = now
 	}
 	return v.last
@@ -187,6 +187,9 @@ func (v *Verifier) proves(act Act, p Proof) error {
 
 func (v *Verifier) spend(nonce string, at time.Time) error {
 	now := v.clock()
+	if now.Sub(at) >= NonceLifetime { // it may have become stale since it was looked at
+		return ErrStale
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	maps.DeleteFunc(v.spent, func(_ string, at time.Time) bool { return now.Sub(at) >= NonceLifetime }) // stale from then on

@@ -13,7 +13,16 @@ import (
 // homesFile names, in the work area, the homes whose nodes have written here: one quoted path a line.
 const homesFile = "homes"
 
-// noteHome adds this checkout's home to those that have written here. The caller has the lock.
+// NoteHome adds this checkout's home to those that have written here, where somebody has: what it keeps may be from
+// before homes were noted.
+func (c *Checkout) NoteHome() error {
+	if _, err := os.Lstat(c.workArea()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return c.noteHome()
+}
+
+// noteHome adds this checkout's home to those that have written here. It is one write at the end, which needs no lock.
 func (c *Checkout) noteHome() error {
 	have, err := homesIn(c.workArea())
 	if err != nil || c.Home == "" || slices.Contains(have, c.Home) {
@@ -42,6 +51,17 @@ func homesIn(area string) ([]string, error) {
 		}
 	}
 	return out, err
+}
+
+// Keeps reports whether something that was taken out of a working tree lies in the work area of a repository, by its
+// shared git directory.
+func Keeps(common string) (bool, error) {
+	for _, sub := range []string{keptDir, tmpDir} {
+		if list, err := os.ReadDir(filepath.Join(common, "parley", sub)); len(list) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return len(list) > 0, err
+		}
+	}
+	return false, nil
 }
 
 // Leave takes out of a shared git directory what parley put there: its folder with all that is kept, and its line of

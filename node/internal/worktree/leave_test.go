@@ -27,6 +27,40 @@ func TestARepositoryKnowsTheHomesThatWriteIntoIt(t *testing.T) {
 	}
 }
 
+func TestAHomeIsNotedWhereSomethingIsKeptAlready(t *testing.T) { // D-22
+	c := newConflict(t)
+	common := filepath.Join(c.dir, ".git")
+	note := func() []string {
+		again, err := OpenCheckout(t.Context(), Git{}, c.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Home = "/srv/home"
+		if err := again.NoteHome(); err != nil {
+			t.Fatal(err)
+		}
+		homes, err := Homes(common)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return homes
+	}
+	if got := note(); got != nil {
+		t.Errorf("%q is noted where parley never wrote", got)
+	}
+	if _, err := os.Lstat(filepath.Join(common, "parley")); err == nil {
+		t.Error("noting a home makes the folder")
+	}
+	if err := os.MkdirAll(filepath.Join(common, "parley", keptDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := note(); !slices.Equal(got, []string{"/srv/home"}) {
+			t.Errorf("homes %q", got)
+		}
+	}
+}
+
 func TestLeavingARepositoryTakesParleysOwnAlone(t *testing.T) {
 	common := t.TempDir()
 	exclude := filepath.Join(common, "info", "exclude")
