@@ -76,13 +76,13 @@ func (m *meeting) sameSymbol(x work) (met []encounter) {
 }
 
 // samePackage meets a new declaration with one of the same name that the other side adds to another file of the package: both
-// cannot be in it.
+// cannot be in it if they are built together.
 func (m *meeting) samePackage(x work) (met []encounter) {
 	if x.how != Added || x.change.Symbol.Package == "" || strings.HasSuffix(x.id, "#main") {
 		return nil
 	}
 	for _, i := range m.b.added[x.change.Symbol.Package] {
-		if y := m.b.works[i]; y.id != x.id {
+		if y := m.b.works[i]; y.id != x.id && builtTogether(symbolPath(x.id), symbolPath(y.id)) {
 			met = append(met, m.encounter(x, y, m.a, m.b))
 		}
 	}

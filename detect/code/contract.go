@@ -66,8 +66,8 @@ func (r *resolver) handled(u *detect.Unit, c *detect.Contract) {
 func (r *resolver) schema(u *detect.Unit, c *detect.Contract) {
 	for range linksMax {
 		at := strings.Index(c.Inputs, "@mod:")
-		if at < 0 {
-			return
+		if at < 0 || strings.IndexByte(c.Inputs[at:], '#') < 0 {
+			return // or a text of the schema looks so
 		}
 		end := at + strings.IndexByte(c.Inputs[at:], '#') + 1
 		for end < len(c.Inputs) && wordy(c.Inputs[end]) {

@@ -88,3 +88,12 @@ func TestAPanicSpoilsOneFileOnly(t *testing.T) { // C5
 		t.Errorf("%+v", u)
 	}
 }
+
+func TestSchemasThatSpellAMarkOfTheirOwn(t *testing.T) { // C5
+	for _, field := range []string{"z.literal('@mod:')", "z.literal('@mod:#')", "z.enum(['@mod:', 'b#'])"} {
+		text := "import { z } from 'zod';\nexport const S = z.object({ a: " + field + " });\n"
+		if d := compare(t, Project{}, nil, map[string]string{"a.ts": text}); len(d.Contracts) != 1 {
+			t.Errorf("%s: %+v", field, d.Contracts)
+		}
+	}
+}
