@@ -32,6 +32,7 @@ type live struct {
 	out      chan struct{}   // holds one signal: something waits to be stored
 	news     chan struct{}   // holds one signal: something came
 	switched api.Bell        // rung when it may have been switched on or off
+	press    sync.Mutex      // one switch at a time; taken before mu
 	fetched  chan struct{}   // holds one signal: a default branch was fetched
 	bell     api.Bell        // rung whenever something happened that people or agents may want to see
 

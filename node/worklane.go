@@ -95,7 +95,7 @@ func (l *live) share(r *liveRepo, record *ledger.Record) {
 }
 
 // bodyFor is what a lane gets of what was said, nil for nothing: a message is for its receivers, and so is what is noted
-// on a conflict.
+// on a conflict. What is found of third developers' work is for them.
 func (l *live) bodyFor(s *sharing, body ledger.Body) ledger.Body {
 	hides := s.work.Names != ledger.NamesKey{}
 	theirs := func(id ledger.ID) bool { return l.fold.DeveloperOf(id) == s.peer }
@@ -105,7 +105,7 @@ func (l *live) bodyFor(s *sharing, body ledger.Body) ledger.Body {
 			return nil
 		}
 	case *ledger.Found:
-		if hides && !slices.ContainsFunc(c.Sides, theirs) {
+		if hides && !slices.ContainsFunc(c.Sides, theirs) || l.third(s, c.Conflict, c.Sides...) {
 			return nil
 		}
 	case *ledger.Act:
@@ -113,7 +113,7 @@ func (l *live) bodyFor(s *sharing, body ledger.Body) ledger.Body {
 		if hides && !part {
 			return nil
 		}
-		if !part && c.Action != ledger.ActRequestOverride {
+		if !part && (c.Action != ledger.ActRequestOverride || l.third(s, c.Conflict)) {
 			bare := *c
 			bare.Note = ""
 			return &bare
@@ -122,8 +122,30 @@ func (l *live) bodyFor(s *sharing, body ledger.Body) ledger.Body {
 	return body
 }
 
+// third reports whether a conflict, or one of some sides, is of a developer at neither end of a lane. A branch that is
+// nobody's is of none.
+func (l *live) third(s *sharing, conflict ledger.ID, sides ...ledger.ID) bool {
+	developers := l.fold.DevelopersIn(conflict)
+	for _, id := range sides {
+		developers = append(developers, l.fold.DeveloperOf(id))
+	}
+	return slices.ContainsFunc(developers, func(who ledger.TID) bool {
+		return !l.atEnd(s, who) && l.fold.DeveloperOf(ledger.ID(who)) != who
+	})
+}
+
+// atEnd reports whether a fleet is at an end of a lane; no fleet counts as one.
+func (l *live) atEnd(s *sharing, fleet ledger.TID) bool {
+	return fleet == ledger.TID{} || fleet == l.n.fleet || fleet == s.peer
+}
+
 // tell writes one record for a lane. It stands for what was said at home, which is folded already.
 func (l *live) tell(s *sharing, r *liveRepo, one overlap.Statement, re ...ledger.ID) {
+	if c, ok := one.Body.(*ledger.Branch); ok && !l.atEnd(s, c.Of) {
+		bare := *c
+		bare.Of = ledger.TID{} // with whom else there is a lane is not for this one
+		one.Body = &bare
+	}
 	if s.work.Names != (ledger.NamesKey{}) {
 		if one.Body = overlap.Hide(one.Body, s.work.Names, editBytesMax); one.Body == nil {
 			return

@@ -24,18 +24,19 @@ type policyInForce struct {
 	fault  string        // why what stands there now does not hold
 }
 
-// policies keeps the policies in force until ctx ends.
+// policies keeps the policies in force until ctx ends, and looks where it is switched on for a repository and nowhere else.
 func (l *live) policies(ctx context.Context) {
 	for l.awaitActive(ctx) {
-		if l.setRepos() {
-			l.watchOwn(ctx)
-		}
+		changed := l.switched.Changed()
+		l.watchOwn(ctx)
+		l.locked(l.stopSpots)
 		for _, r := range l.repositories() {
 			l.readPolicy(ctx, r)
 		}
 		t := time.NewTimer(policyEvery)
 		select {
 		case <-ctx.Done():
+		case <-changed:
 		case <-l.fetched:
 		case <-t.C:
 		}

@@ -70,6 +70,8 @@ func (l *live) SetAgents(_ context.Context, repository string, on bool, p presen
 		}
 		repository = w.slug
 	}
+	l.press.Lock()
+	defer l.press.Unlock()
 	l.mu.Lock()
 	next := l.switches.with(repository, on)
 	l.mu.Unlock()

@@ -245,12 +245,20 @@ func TestUninstallLeavesWhatAnotherHomeUses(t *testing.T) {
 	home, _ := p.settle()
 	other := node.OpenHome(filepath.Join(p.dir, "other"))
 	c := node.Default()
-	c.Demo = true
+	c.Name, c.Demo = "other", true
 	if err := other.Init(node.Setup{Config: c}); err != nil {
 		t.Fatal(err)
 	}
 	p.put("shop/.git/parley/homes", strconv.Quote(home.Dir)+"\n"+strconv.Quote(other.Dir)+"\n")
 	p.put("shop/.git/parley/kept/1", "work")
+	p.put(".cache/parley/code/ab", "read")
+	said := p.run(0, "--home", other.Dir, "uninstall", "--data", "--confirm", c.Name)
+	if !exists(filepath.Join(p.dir, ".cache/parley/code/ab")) || !strings.Contains(said, "code stays, since it is of all homes") {
+		t.Errorf("what all homes use goes with one of them:\n%s", said)
+	}
+	if err := other.Init(node.Setup{Config: c}); err != nil {
+		t.Fatal(err)
+	}
 	if said := p.run(0, "uninstall", "--data", "--confirm", "studio"); !strings.Contains(said, "stays, since the home "+other.Dir+" uses it, too") {
 		t.Errorf("uninstall:\n%s", said)
 	}

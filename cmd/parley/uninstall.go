@@ -24,7 +24,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 			"the .git of each checkout a folder parley, where files that were taken out of it are kept, and a line of\n" +
 			"info/exclude; in your cache folder what parley check has read; and a relay's key, if you ran one. With --data all\n" +
 			"of it is deleted, once you have typed the name of this computer: its key, its copy of every conversation, and\n" +
-			"what was kept. What you put into the home yourself stays, and so does what another home on this computer uses.\n" +
+			"what was kept. What you put into the home yourself stays, and so does what another home on this computer uses or\n" +
+			"may use; what was read and a relay's key go with the home that is used without --home.\n" +
 			"Settings in a project are taken back by parley agents remove --project DIR. Passkeys stay where your browser\n" +
 			"keeps them. Other computers of yours keep their data; tell them with\n" +
 			"parley revoke NAME --reason retired, and make a parley backup first if this is the last one.\n" +
@@ -118,7 +119,9 @@ func (a *app) beside(ctx context.Context, home node.Home, config node.Config) []
 		}
 		out = append(out, doom{dir, func() ([]string, error) { return nil, node.LeaveRepository(common) }})
 	}
-	if root, err := repo.CacheRoot(); err == nil && exists(root) {
+	if root, err := repo.CacheRoot(); err == nil && exists(root) && home != node.DefaultHome() {
+		a.note("%s stays, since it is of all homes; it goes with the home %s", root, node.DefaultHome().Dir)
+	} else if err == nil && exists(root) {
 		out = append(out, doom{root, func() ([]string, error) {
 			err := os.RemoveAll(root)
 			_ = os.Remove(filepath.Dir(root)) // it stays if something else has come into it

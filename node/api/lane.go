@@ -71,7 +71,8 @@ var laneVerbs = []Verb{
 	{
 		Name: "lane on", Summary: "switch a lane on for repositories", Who: Person, Where: Node, Method: "POST", Path: "/v1/lane/on",
 		Help: "Nothing is sent to the other developer before; from then on they may see the conversations about these\n" +
-			"repositories that name them. What is on already is replaced by the repositories that are given.",
+			"repositories that name them. What is on already is replaced by the repositories that are given. With other\n" +
+			"repositories than before, overrides and answers that crossed the lane until now count at your end alone.",
 	},
 	{
 		Name: "lane off", Summary: "switch a lane off", Who: Person, Where: Node, Method: "POST", Path: "/v1/lane/off",
