@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -38,15 +39,15 @@ func TestWhatAnotherHomeMayKeepIsNotThisHomesAlone(t *testing.T) { // D-22
 		if err := os.MkdirAll(kept, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		var text string
+		var text strings.Builder
 		for _, h := range c.homes {
-			text += "\n" + strconv.Quote(h) + "\n"
+			text.WriteString("\n" + strconv.Quote(h) + "\n")
 		}
-		for file, write := range map[string]bool{filepath.Join(kept, "1"): c.keeps, filepath.Join(common, "parley", "homes"): text != ""} {
+		for file, write := range map[string]bool{filepath.Join(kept, "1"): c.keeps, filepath.Join(common, "parley", "homes"): text.String() != ""} {
 			if !write {
 				continue
 			}
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
