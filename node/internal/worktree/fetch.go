@@ -175,7 +175,15 @@ func (m *Mirror) Rewrites(ctx context.Context, branch string) ([]OID, error) {
 
 // remoteRefs asks the remote where the named refs stand. A ref that it does not have is not in the answer.
 func (m *Mirror) remoteRefs(ctx context.Context, names []string) (map[string]OID, error) {
-	c, err := m.remote.reach(ctx, call{args: append([]string{"ls-remote", "-q", "--refs", m.remote.URL}, names...)})
+	refs, err := m.listRemote(ctx, names...)
+	// A pattern also matches the tail of a longer name.
+	maps.DeleteFunc(refs, func(name string, _ OID) bool { return !slices.Contains(names, name) })
+	return refs, err
+}
+
+// listRemote asks the remote which refs match patterns, and where they stand.
+func (m *Mirror) listRemote(ctx context.Context, patterns ...string) (map[string]OID, error) {
+	c, err := m.remote.reach(ctx, call{args: append([]string{"ls-remote", "-q", "--refs", m.remote.URL}, patterns...)})
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +197,7 @@ func (m *Mirror) remoteRefs(ctx context.Context, names []string) (map[string]OID
 	refs := map[string]OID{}
 	for line := range strings.Lines(string(a.stdout)) {
 		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		// A pattern also matches the tail of a longer name.
-		if slices.Contains(names, name) && OID(oid).Valid() {
+		if OID(oid).Valid() {
 			refs[name] = OID(oid)
 		}
 	}

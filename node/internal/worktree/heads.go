@@ -66,23 +66,15 @@ func (m *Mirror) FetchHeads(ctx context.Context) error {
 
 // remoteHeads asks the remote where its branches stand.
 func (m *Mirror) remoteHeads(ctx context.Context) (map[string]OID, error) {
-	c, err := m.remote.reach(ctx, call{args: []string{"ls-remote", "-q", "--refs", m.remote.URL, "refs/heads/*"}})
+	refs, err := m.listRemote(ctx, "refs/heads/*")
 	if err != nil {
 		return nil, err
-	}
-	a, err := m.git.ask(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if a.code != 0 {
-		return nil, a.refusal(c)
 	}
 	heads := map[string]OID{}
-	for line := range strings.Lines(string(a.stdout)) {
-		oid, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	for ref, oid := range refs {
 		name, branch := strings.CutPrefix(ref, "refs/heads/")
-		if branch && OID(oid).Valid() && validBranch(name) == nil {
-			heads[name] = OID(oid)
+		if branch && validBranch(name) == nil {
+			heads[name] = oid
 		}
 	}
 	if len(heads) > HeadsMax {
