@@ -147,14 +147,14 @@ func (f *Fold) says(id ledger.ID, it item) {
 // sayIntent also files an intent under the session that its first record names.
 func (f *Fold) sayIntent(c *ledger.Intent, it item) {
 	f.says(cmp.Or(c.First, it.ID), it)
-	if c.First != (ledger.ID{}) || c.Session == (ledger.ID{}) {
+	if c.First != (ledger.ID{}) {
 		return
 	}
 	t := f.things[it.ID]
-	if !slices.Contains(f.of[c.Session], t) {
+	if c.Session != (ledger.ID{}) && !slices.Contains(f.of[c.Session], t) {
 		f.of[c.Session] = append(f.of[c.Session], t)
 	}
-	for _, other := range t.says { // where two stand for one beginning, they may name two sessions
+	for _, other := range t.says { // where two stand for one beginning, they may name two sessions, or one of them none
 		if o, ok := other.Content.(*ledger.Intent); ok && o.First == (ledger.ID{}) && o.Session != (ledger.ID{}) {
 			slices.SortFunc(f.of[o.Session], func(a, b *thing) int { return a.first().compare(b.first()) })
 			f.touch(o.Session)

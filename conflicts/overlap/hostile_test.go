@@ -18,8 +18,7 @@ func TestNothingThatALaneSaysIsADangerToTheFold(t *testing.T) { // L5, C1
 		a.intent(x, "refund in parts")
 		sams := []*pen{w.computer("sam", 1), w.computer("sam", 2)}
 		s := newShared(w, w.f.repos[shop].Rules, "sam", ledger.NamesKey{})
-		shares := map[ledger.ID]Share{s.on: {Fleet: w.people[sams[0].device].Fleet}}
-		w.f.SetShares(shares)
+		w.f.SetShares(s.shares(w, sams[0]))
 		s.f = w.f
 		ids := []ledger.ID{x, ledger.BranchSide(shop.Host, shop.Repo, "feat/x"), {1}, {2}, {3}}
 		id := func(what string) ledger.ID { return ids[rapid.IntRange(0, len(ids)-1).Draw(rt, what)] }
@@ -29,7 +28,6 @@ func TestNothingThatALaneSaysIsADangerToTheFold(t *testing.T) { // L5, C1
 			}
 			return id(what)
 		}
-		var all []*ledger.Record
 		for range rapid.IntRange(1, 12).Draw(rt, "records") {
 			var body ledger.Body
 			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
@@ -52,26 +50,61 @@ func TestNothingThatALaneSaysIsADangerToTheFold(t *testing.T) { // L5, C1
 				w.f.Settle()
 			}
 		}
-		for _, wire := range s.wires {
-			r, err := ledger.Parse(wire)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			all = append(all, r)
-		}
-		again := New(Repo{shop, "acme/shop", w.f.repos[shop].Rules}, Repo{web, "acme/web", w.f.repos[web].Rules})
-		again.SetPeople(w.people)
-		again.SetShares(shares)
-		for _, r := range slices.Backward(append(slices.Clone(w.records), all...)) {
-			again.Add(r, w.now)
-		}
-		again.Tick(w.now)
-		if got, want := everything(again), everything(w.f); got != want {
+		if got, want := everything(s.again(rt, w, sams[0])), everything(w.f); got != want {
 			rt.Fatalf("in another order\n%s\nand\n%s", want, got)
 		}
 		w.f.Due(b.device)
 		w.f.Decide(x, about("src/a.ts"))
 	})
+}
+
+// The beginning that counts is the one that is lower, not the one that came first.
+func TestAnIntentThatTurnsOutToBeOfNoSessionLeavesIt(t *testing.T) { // L5, C10
+	for _, session := range []ledger.ID{{2}, {7}} { // one that is known, one that is not
+		w, _, b, _, y := two(t)
+		sam := w.computer("sam", 1)
+		s := newShared(w, w.f.repos[shop].Rules, "sam", ledger.NamesKey{})
+		s.f = w.f
+		w.f.SetShares(s.shares(w, sam))
+		b.edits(y, "src/a.ts")
+		say := func(lam uint64, id byte, body ledger.Body) {
+			s.writes(sam, ledger.Place{Lam: lam, ID: ledger.ID{id}}, w.now, body)
+		}
+		say(5, 2, &ledger.Session{State: ledger.SessionLive, Agent: "codex", Checkout: [16]byte{1}})
+		for _, intent := range []byte{3, 4} {
+			say(7, intent, &ledger.Intent{Session: session, State: ledger.IntentLive, Task: "a task"})
+			say(8, intent, ClaimOf(ledger.ID{intent}, []detect.Claim{exclusive("src/a.ts", 1)}))
+		}
+		before := everything(w.f)
+		say(1, 3, &ledger.Intent{State: ledger.IntentLive, Task: "a task"})
+		got := everything(w.f)
+		if want := everything(s.again(t, w, sam)); got == before || got != want {
+			t.Errorf("first\n%s\nin steps\n%s\nand at once\n%s", before, got, want)
+		}
+	}
+}
+
+func (s *shared) shares(w *world, of *pen) map[ledger.ID]Share {
+	return map[ledger.ID]Share{s.on: {Fleet: w.people[of.device].Fleet}}
+}
+
+// again is a fold that gets everything in the opposite order, what was said at home last.
+func (s *shared) again(t interface{ Fatal(...any) }, w *world, from *pen) *Fold {
+	again := New(Repo{shop, "acme/shop", w.f.repos[shop].Rules}, Repo{web, "acme/web", w.f.repos[web].Rules})
+	again.SetPeople(w.people)
+	again.SetShares(s.shares(w, from))
+	for _, wire := range slices.Backward(s.wires) {
+		r, err := ledger.Parse(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Add(r, w.now)
+	}
+	for _, r := range slices.Backward(w.records) {
+		again.Add(r, w.now)
+	}
+	again.Tick(w.now)
+	return again
 }
 
 func TestARenameThatEmptiesAFolderIsToldWithHiddenNames(t *testing.T) { // D-26

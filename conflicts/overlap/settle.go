@@ -103,7 +103,7 @@ func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
 		switch {
 		case now == nil:
 			continue
-		case old != nil && old.root == now.root && old.phase == now.phase && old.who == now.who && reflect.DeepEqual(old.digest, now.digest):
+		case old != nil && old.meetsLike(now):
 			now.digest, now.party, now.classes = old.digest, old.party, old.classes
 		default:
 			changed = append(changed, now)
@@ -118,6 +118,12 @@ func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
 	}
 	slices.SortFunc(changed, compareSides)
 	return changed
+}
+
+// meetsLike reports whether nothing changed of all that decides what a side has with others.
+func (s *side) meetsLike(now *side) bool {
+	return s.root == now.root && s.phase == now.phase && s.who == now.who && s.session == now.session && s.place == now.place &&
+		reflect.DeepEqual(s.published, now.published) && reflect.DeepEqual(s.digest, now.digest)
 }
 
 func compareSides(a, b *side) int { return slices.Compare(a.id[:], b.id[:]) }
