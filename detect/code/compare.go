@@ -192,7 +192,7 @@ func (c *comparison) change(s *detect.Symbol, from string, what detect.Change, v
 func (c *comparison) pair(was, is *detect.Symbol) {
 	file := pathOf(is.ID)
 	signature := was.SignatureHash != is.SignatureHash || was.Kind != is.Kind || was.Exported != is.Exported ||
-		permuted(was.Signature.Params, is.Signature.Params)
+		permuted(was.Signature.Params, is.Signature.Params) || c.otherPackages(was, is) != nil
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
 		verdict, why := c.compatible(was, is)
