@@ -180,25 +180,49 @@ func TestAStreamThatEndsMakesRoomForAnother(t *testing.T) {
 func TestConnectionsWithoutASessionKeepNobodyOut(t *testing.T) { // D-24: other local users
 	s := serve(t)
 	b := s.login(t)
-	kept := b.watch(t)
+	resp, err := b.Do(request(t, http.MethodGet, s.origin+"/events?view=/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	news := bufio.NewReader(resp.Body)
+	event(t, news, "")
+	host := strings.TrimPrefix(s.origin, "http://")
 	var all []net.Conn
 	for range 200 {
-		c, err := net.Dial("tcp", strings.TrimPrefix(s.origin, "http://"))
+		c, err := net.Dial("tcp", host)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
+		fmt.Fprintf(c, "HEAD / HTTP/1.1\r\nHost: %s\r\n\r\n", host)
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "401") {
+			t.Fatalf("%q, %v", line, err)
+		}
 		all = append(all, c)
 	}
-	if status, _ := s.login(t).get(t, "/"); status != http.StatusOK || kept != told {
+	if status, _ := s.login(t).get(t, "/"); status != http.StatusOK {
 		t.Errorf("a session beside them: %d", status)
 	}
-	for i, c := range all[:100] { // long before the server would give up waiting for what they ask
+	s.change(func() { s.cards[0].Title = "still told" })
+	event(t, news, "still told")
+	for i, c := range all[:100] { // sooner than the server ends a connection that is not used
 		if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("connection %d of 200 was left open: %v", i+1, err)
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d of 200 was left open", i+1)
+		}
+	}
+}
+
+func TestConnectionsThatHaveEndedDoNotCount(t *testing.T) {
+	s := serve(t)
+	b := s.login(t)
+	b.Transport = &http.Transport{DisableKeepAlives: true}
+	for range 100 {
+		if status, body := b.get(t, "/nowhere"); status != http.StatusNotFound {
+			t.Fatalf("%d %s", status, body)
 		}
 	}
 }
