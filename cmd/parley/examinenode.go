@@ -159,7 +159,7 @@ func judgeNetwork(n api.Netcheck, home node.Home) []check {
 }
 
 // faultCards are the cards about faults; the others ask for a decision.
-var faultCards = []string{"C1", "C8", "C10", "C11", "C12", "C13", "C14", "C15", "C16", "C19"}
+var faultCards = []string{"C1", "C8", "C10", "C11", "C12", "C13", "C14", "C15", "C16", "C19", "C23"}
 
 func judgeCards(cards []api.Card) check {
 	var faults []string
