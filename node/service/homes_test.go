@@ -1,8 +1,10 @@
 package service
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,11 +87,11 @@ func TestWhatSystemdSaysOfAUnitIsToldTruly(t *testing.T) {
 	for said, want := range map[string]State{
 		"ActiveState=active\nSubState=running\nUnitFileState=enabled\nResult=success\n":                               {Running: true, Enabled: true},
 		"ActiveState=activating\nSubState=start\nUnitFileState=disabled\nResult=success\n":                            {Running: true},
-		"ActiveState=activating\nSubState=auto-restart\nUnitFileState=enabled\nResult=exit-code\nExecMainStatus=1\n":  {Enabled: true, Trouble: "it ended with exit status 1; systemd tries it again"},
-		"ActiveState=failed\nSubState=failed\nUnitFileState=enabled\nResult=exit-code\nExecMainStatus=2\n":            {Enabled: true, Trouble: "it ended with exit status 2"},
+		"ActiveState=activating\nSubState=auto-restart\nUnitFileState=enabled\nResult=exit-code\nExecMainStatus=1\n":  {Enabled: true, Trouble: "it ended with exit status 1, and is tried again"},
+		"ActiveState=failed\nSubState=failed\nUnitFileState=enabled\nResult=exit-code\nExecMainStatus=2\n":            {Enabled: true, Trouble: "it ended with exit status 2, and is not tried again"},
 		"ActiveState=failed\nSubState=failed\nUnitFileState=enabled\nResult=start-limit-hit\nExecMainStatus=1\n":      {Enabled: true, Trouble: "it ended too often, and is not tried again"},
 		"ActiveState=inactive\nSubState=dead\nUnitFileState=enabled\nResult=success\nExecMainStatus=0\n":              {Enabled: true},
-		"ActiveState=activating\nSubState=auto-restart\nUnitFileState=enabled\nResult=signal\nExecMainStatus=9\n":     {Enabled: true, Trouble: "it was killed by signal 9; systemd tries it again"},
+		"ActiveState=activating\nSubState=auto-restart\nUnitFileState=enabled\nResult=signal\nExecMainStatus=9\n":     {Enabled: true, Trouble: "it was killed by signal 9, and is tried again"},
 		"ActiveState=failed\nSubState=failed\nUnitFileState=enabled-runtime\nResult=start-limit-hit\nExecMainStatus=": {Trouble: "it ended too often, and is not tried again"},
 	} {
 		var got State
@@ -116,5 +118,39 @@ func TestAMaskedServiceIsNotWrittenOver(t *testing.T) {
 	}
 	if err := s.Remove(t.Context()); err != nil || !s.masked() {
 		t.Errorf("remove: %v, masked %v", err, s.masked())
+	}
+}
+
+// plutil is macOS's; Python reads the same lists.
+func TestAPropertyListReaderReadsTheAgent(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	s := service(t, Launchd, &told{})
+	s.Home, s.Program = `/home/a&<b>"é`, "/opt/my tools/par'ley"
+	text, err := s.Definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := exec.CommandContext(t.Context(), python, "-c", "import json, plistlib, sys; json.dump(plistlib.loads(sys.stdin.buffer.read()), sys.stdout)")
+	read.Stdin = strings.NewReader(string(text))
+	out, err := read.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Label            string
+		ProgramArguments []string
+		RunAtLoad        bool
+		KeepAlive        map[string]bool
+		ExitTimeOut      int
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if strings.Join(list.ProgramArguments, "|") != strings.Join([]string{s.Program, "--home", s.Home, "up", "--service"}, "|") ||
+		list.Label != s.label() || !list.RunAtLoad || list.KeepAlive["SuccessfulExit"] || list.ExitTimeOut != 60 {
+		t.Errorf("%+v", list)
 	}
 }

@@ -109,10 +109,12 @@ func (out *State) fromSystemd(said string) {
 	case "timeout":
 		out.Trouble = "it was not ready in time"
 	case "start-limit-hit":
-		out.Trouble = "it ended too often, and is not tried again"
+		out.Trouble = "it ended too often"
 	}
 	if again {
-		out.Trouble += "; systemd tries it again"
+		out.Trouble += ", and is tried again"
+	} else {
+		out.Trouble += ", and is not tried again"
 	}
 }
 
