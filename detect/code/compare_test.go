@@ -139,7 +139,7 @@ var library = map[string]string{
 	"packages/billing/src/index.ts":   "export function pay() {}",
 	"pkg/__init__.py":                 "from .core import run\n",
 	"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
-	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
+	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{ F *U }\nfunc (T) M() {}\ntype U struct{ G int }\n",
 	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
 	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
 	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
@@ -182,6 +182,15 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		}},
 		{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f() { l.Do(); l := 1; _ = l }", []string{
 			"1 pkg:go:example.com/m/lib#* false", "2 sym:go:lib/lib.go#Do true",
+		}},
+		{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f(t *l.T) {\n\tt.M()\n\tu := l.T{}\n\t_ = u.F\n\tfunc(t other) { t.M() }(nil)\n}\ntype s struct{ t l.T }\nfunc (x s) g() {\n\tx.t.M()\n\tx.h()\n}\nfunc g[T any](x T) { x.M() }\n", []string{
+			"1 pkg:go:example.com/m/lib#* false", "2 pkg:go:example.com/m#other.M false", "2 sym:go:lib/lib.go#T.M true",
+			"3 pkg:go:example.com/m#other false", "3 sym:go:lib/lib.go#T true", "3 sym:go:lib/lib.go#T.F true", "3 sym:go:main.go#s true",
+			"3 sym:go:main.go#s.t true",
+		}},
+		{"src/web/a.ts", "import R, { issueRefund } from '../billing'\nconst r: R | null = null\nr.none()\nfunction f(r: string) { r.none() }\n", []string{
+			"1 sym:ts:src/billing/index.ts#default true", "1 sym:ts:src/billing/refund.ts#Refund true", "1 sym:ts:src/billing/refund.ts#issueRefund true",
+			"2 sym:ts:src/web/a.ts#r true", "3 sym:ts:src/billing/refund.ts#Refund true",
 		}},
 		{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
 			"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
