@@ -406,6 +406,11 @@ func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (
 		return r.requestOf(u, ref)
 	case strings.HasPrefix(ref.Target, "mod:"):
 		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	case strings.HasPrefix(ref.Target, memberMark):
+		rest := ref.Target[len(memberMark):]
+		ref.Target, ref.Sure = r.resolve(u, "mod:"+rest)
+		r.through = nil // the type's own use has said it
+		return ref, strings.HasSuffix(ref.Target, rest[strings.LastIndexByte(rest, '.'):])
 	default:
 		ref.Sure = ref.Sure || strings.HasPrefix(ref.Target, "sym:")
 	}

@@ -208,7 +208,7 @@ func (r *Reader) Outside(units []detect.Unit) []string {
 			if strings.HasPrefix(ref.Target, "url:") {
 				known.outsideOf(u, ref.Target, wanted)
 			} else {
-				known.leading(u, ref.Target, wanted)
+				known.leading(u, strings.Replace(ref.Target, memberMark, "mod:", 1), wanted)
 			}
 		}
 		for _, v := range u.Values {
