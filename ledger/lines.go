@@ -41,8 +41,8 @@ type LinesReply struct {
 
 // Codes of a [LinesReply].
 const (
-	LinesHere   = 0
-	LinesOff    = 1 // nothing is shown: the switch is off there, or nobody here may ask
+	LinesHere = 0
+	LinesOff  = 1 // nothing is shown: the switch is off there, or nobody here may ask
 	LinesBusy = 2 // asked too often
 )
 
