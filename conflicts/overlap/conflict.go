@@ -180,7 +180,7 @@ func (f *Fold) past(id ledger.ID, events []item) (c Conflict, ok bool) {
 			}
 		}
 		if it.names != (ledger.NamesKey{}) {
-			c.About = f.revealed(found.About)
+			c.About = f.revealed(found.About, id)
 		}
 		ok = true
 	}

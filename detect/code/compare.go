@@ -29,8 +29,55 @@ type comparison struct {
 }
 
 // Compare says what changed. A removal, a move or a broken signature is told only where both versions of the
-// file were read without an error.
+// file were read without an error. A file that comparing fails at counts as one that could not be read.
 func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
+	return sparing(before, after, r.compare)
+}
+
+// sparing makes a fault of a comparison one of the files that it met, as guarded does for reading. Where no file
+// fails alone, nothing is said of any.
+func sparing(before, after []detect.Unit, compare func(before, after []detect.Unit) detect.Delta) detect.Delta {
+	delta, ok := tried(before, after, compare)
+	if ok {
+		return delta
+	}
+	alone := map[string]*[2][]detect.Unit{}
+	sides := [2][]detect.Unit{slices.Clone(before), slices.Clone(after)}
+	for side, units := range sides {
+		for _, u := range units {
+			if alone[u.Path] == nil {
+				alone[u.Path] = new([2][]detect.Unit)
+			}
+			alone[u.Path][side] = append(alone[u.Path][side], u)
+		}
+	}
+	for path, file := range alone {
+		if _, ok := tried(file[0], file[1], compare); ok {
+			continue
+		}
+		for _, units := range sides {
+			for i := range units {
+				if units[i].Path == path {
+					units[i] = failed(path)
+				}
+			}
+		}
+	}
+	delta, _ = tried(sides[0], sides[1], compare)
+	return delta
+}
+
+// tried reports whether a comparison came to its end.
+func tried(before, after []detect.Unit, compare func(before, after []detect.Unit) detect.Delta) (delta detect.Delta, ok bool) {
+	defer func() {
+		if recover() != nil {
+			delta, ok = detect.Delta{}, false
+		}
+	}()
+	return compare(before, after), true
+}
+
+func (r *Reader) compare(before, after []detect.Unit) detect.Delta {
 	c := &comparison{
 		old: newResolver(&r.project, before), now: newResolver(&r.project, after), renamed: map[string]string{},
 	}
@@ -192,7 +239,7 @@ func (c *comparison) change(s *detect.Symbol, from string, what detect.Change, v
 func (c *comparison) pair(was, is *detect.Symbol) {
 	file := pathOf(is.ID)
 	signature := was.SignatureHash != is.SignatureHash || was.Kind != is.Kind || was.Exported != is.Exported ||
-		permuted(was.Signature.Params, is.Signature.Params)
+		permuted(was.Signature.Params, is.Signature.Params) || c.otherPackages(was, is) != nil
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
 		verdict, why := c.compatible(was, is)

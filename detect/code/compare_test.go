@@ -71,6 +71,24 @@ func TestMovedAndRenamedDeclarationsAreTold(t *testing.T) { // C3
 			map[string]string{"p/a.go": "package p", "p/b.go": "package p\nfunc F() { x() }"},
 			"sym:go:p/a.go#F", "sym:go:p/b.go#F", detect.Compatible,
 		},
+		{
+			"within a package, with another body",
+			map[string]string{"p/a.go": "package p\ntype T int\nfunc (T) F() { x() }"},
+			map[string]string{"p/a.go": "package p\ntype T int", "p/b.go": "package p\nfunc (T) F() { y(); z() }"},
+			"sym:go:p/a.go#T.F", "sym:go:p/b.go#T.F", detect.Compatible,
+		},
+		{
+			"within a package, with another result",
+			map[string]string{"p/a.go": "package p\nfunc F() int { return 1 }"},
+			map[string]string{"p/b.go": "package p\nfunc F() string { return y() }"},
+			"sym:go:p/a.go#F", "sym:go:p/b.go#F", detect.Breaking,
+		},
+		{
+			"within a package of Java",
+			map[string]string{"p/A.java": "package p;\nclass B { int f() { return 1; } }"},
+			map[string]string{"p/B.java": "package p;\nclass B { int f() { return 2; } }"},
+			"sym:java:p/A.java#B.f", "sym:java:p/B.java#B.f", detect.Compatible,
+		},
 	}
 	for _, c := range cases {
 		d := compare(t, Project{}, c.before, c.after)

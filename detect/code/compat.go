@@ -56,6 +56,9 @@ func (c *comparison) compatible(old, now *detect.Symbol) (detect.Verdict, []stri
 		if c.aliases(j, old, now); j.why != nil {
 			return j.verdict(), j.why
 		}
+		for _, other := range c.otherPackages(old, now) {
+			j.open(other)
+		}
 	}
 	if old.Exported && !now.Exported {
 		j.breaking("no longer exported")

@@ -230,6 +230,7 @@ func (s *Server) dialog(w http.ResponseWriter, r *http.Request, p press, err err
 		return
 	}
 	keys, _ := s.Pages.Passkeys(r.Context())
+	keys = slices.DeleteFunc(keys, func(k api.Passkey) bool { return k.Trouble != "" })
 	_ = dialog(asked{press: p, Demo: s.Demo, Passkeys: len(keys), Fault: fault, Text: r.PostForm.Get("typed")}).Render(r.Context(), w)
 }
 
