@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,9 +169,7 @@ func otherwise(v any) (out []any) {
 	case map[any]any:
 		with := func(key, value any) {
 			changed := map[any]any{}
-			for k, one := range v {
-				changed[k] = one
-			}
+			maps.Copy(changed, v)
 			if changed[key] = value; value == nil {
 				delete(changed, key)
 			}

@@ -176,7 +176,10 @@ func TestTheServiceLivesUnderSystemdAsItsPersonExpects(t *testing.T) {
 	// Who signs out ends it, unless they linger; who signs in has it again.
 	m.must("systemctl --user start parley")
 	signOut()
-	m.wait("it ends with its person's last sign-in", func() bool { _, err := m.root("pgrep -u ada -x parley || systemctl is-active user@4711"); return err != nil })
+	m.wait("it ends with its person's last sign-in", func() bool {
+		_, err := m.root("pgrep -u ada -x parley || systemctl is-active user@4711")
+		return err != nil
+	})
 	signOut = m.signIn()
 	m.wait("it starts when they sign in", func() bool { _, err := m.ada("parley status"); return err == nil })
 	if said, err := m.root("loginctl enable-linger ada"); err != nil {

@@ -331,7 +331,9 @@ func (c *comparison) exports(before []detect.Unit) {
 		}
 		for _, e := range old.Exports {
 			id := "sym:" + old.Language + ":" + old.Path + "#" + e.Local
-			passes := func(n detect.Binding) bool { return n.Local == e.Local || n.Local == "*" }
+			passes := func(n detect.Binding) bool {
+				return n.Local == e.Local || n.Local == "*" && c.mayPass(now, n.Module, e.Local)
+			}
 			if e.Local == "*" || c.old.symbols[id] != nil || c.now.symbols[id] != nil || strings.HasPrefix(e.Local, "_") ||
 				now != nil && slices.ContainsFunc(now.Exports, passes) || !script && !strings.HasPrefix(e.Module, ".") {
 				continue
@@ -345,6 +347,15 @@ func (c *comparison) exports(before []detect.Unit) {
 	}
 }
 
+// mayPass reports whether a file may have a name from all that another module exports.
+func (c *comparison) mayPass(u *detect.Unit, module, name string) bool {
+	c.now.visited, c.now.unread = map[string]bool{}, map[string]bool{}
+	id, sure := c.now.follow(u, module, name, linksMax)
+	open := len(c.now.unread) > 0
+	c.now.unread = nil
+	return sure || open || !strings.HasPrefix(id, "sym:")
+}
+
 // references are the uses of the newer state that the older did not have, resolved.
 func (c *comparison) references(before, after []detect.Unit) (added []detect.Reference) {
 	type use struct {
@@ -354,9 +365,19 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	had := map[use]int{}
 	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
 		for i := range units {
+			passed := map[string]bool{}
 			for _, ref := range units[i].References {
-				if ref, ok := c.resolved(r, &units[i], ref); ok {
-					yield(ref)
+				r.through = nil
+				ref, ok := c.resolved(r, &units[i], ref)
+				if !ok {
+					continue
+				}
+				yield(ref)
+				for _, ref.Target = range r.through { // who takes the name away there breaks the use too
+					if !passed[ref.Target] {
+						passed[ref.Target] = true
+						yield(ref)
+					}
 				}
 			}
 		}

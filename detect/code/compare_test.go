@@ -160,10 +160,10 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 			"1 sym:ts:src/billing/refund.ts#issueRefund true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
 		}},
 		{"src/web/a.ts", "import * as b from '@/billing'\nb.issue()", []string{
-			"1 sym:ts:src/billing/index.ts#* true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+			"1 sym:ts:src/billing/index.ts#* true", "2 sym:ts:src/billing/index.ts#issue true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
 		}},
 		{"src/web/a.ts", "import R from '../billing/index.js'\nclass S extends R {}", []string{
-			"1 sym:ts:src/billing/refund.ts#Refund true", "4 sym:ts:src/billing/refund.ts#Refund true",
+			"1 sym:ts:src/billing/index.ts#default true", "1 sym:ts:src/billing/refund.ts#Refund true", "4 sym:ts:src/billing/refund.ts#Refund true",
 		}},
 		{"src/web/a.ts", "import { rate } from '../billing'\nfunction f(rate) { return rate }", []string{
 			"1 sym:ts:src/billing/refund.ts#rate true",
@@ -173,7 +173,9 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		{"src/web/a.ts", "const { pay } = require('@acme/billing')\npay()", []string{
 			"1 sym:ts:packages/billing/src/index.ts#pay true", "2 sym:ts:packages/billing/src/index.ts#pay true",
 		}},
-		{"app.py", "from pkg import run as r\nr()", []string{"1 sym:py:pkg/core.py#run true", "2 sym:py:pkg/core.py#run true"}},
+		{"app.py", "from pkg import run as r\nr()", []string{
+			"1 sym:py:pkg/__init__.py#run true", "1 sym:py:pkg/core.py#run true", "2 sym:py:pkg/core.py#run true",
+		}},
 		{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
 		{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
 			"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",
@@ -183,6 +185,7 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		}},
 		{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
 			"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
+			"1 sym:rs:core/src/lib.rs#Refund true", "1 sym:rs:core/src/lib.rs#billing true",
 			"2 sym:rs:core/src/billing.rs#Refund.new true", "2 sym:rs:core/src/billing.rs#issue true",
 		}},
 		{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{

@@ -104,11 +104,12 @@ func (c *comparison) otherPackages(was, is *detect.Symbol) (why []string) {
 
 // qualifiers are the names of packages in a signature, each once, in order.
 func qualifiers(s *detect.Signature) (names []string) {
-	text := s.Result
+	var text strings.Builder
+	text.WriteString(s.Result)
 	for _, p := range slices.Concat(s.TypeParams, s.Params) {
-		text += " " + p.Type
+		text.WriteString(" " + p.Type)
 	}
-	for _, at := range goQualifier.FindAllStringSubmatch(text, -1) {
+	for _, at := range goQualifier.FindAllStringSubmatch(text.String(), -1) {
 		names = append(names, at[1])
 	}
 	slices.Sort(names)

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"path"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -196,8 +197,8 @@ func (r *resolver) outside(u *detect.Unit, to string, client bool, left int) (te
 	return "", false, false
 }
 
-// Outside names the unchanged files whose constants and clients the URLs of units are made of, as far as they are there and
-// not among the units, ascending.
+// Outside names the unchanged files whose constants and clients the URLs of units are made of, and those through which units
+// get names of others, as far as they are there and not among the units, ascending.
 func (r *Reader) Outside(units []detect.Unit) []string {
 	known := newResolver(&r.project, units)
 	wanted := map[string]bool{}
@@ -206,10 +207,17 @@ func (r *Reader) Outside(units []detect.Unit) []string {
 		for _, ref := range u.References {
 			if strings.HasPrefix(ref.Target, "url:") {
 				known.outsideOf(u, ref.Target, wanted)
+			} else {
+				known.leading(u, ref.Target, wanted)
 			}
 		}
 		for _, v := range u.Values {
 			known.outsideOf(u, v.Text, wanted)
+		}
+		for _, e := range u.Exports {
+			if e.Local == "*" {
+				known.leading(u, "mod:"+e.Module+"#*", wanted)
+			}
 		}
 	}
 	var all []string
@@ -235,4 +243,27 @@ func (r *resolver) outsideOf(u *detect.Unit, text string, wanted map[string]bool
 		}
 		text = after
 	}
+}
+
+// leading adds the files through which a name of another module leads to where it is declared. Only files that are called
+// as those are that stand for a folder are looked into: most others declare themselves what is imported from them.
+func (r *resolver) leading(u *detect.Unit, to string, wanted map[string]bool) {
+	r.unread = map[string]bool{}
+	r.resolve(u, to)
+	for file, direct := range r.unread {
+		if (!direct || standsForFolder(file) || strings.HasSuffix(to, "#*")) && r.has(file) {
+			wanted[file] = true
+		}
+	}
+	r.unread = nil
+}
+
+// standsForFolder reports whether a file usually hands on what the others of its folder declare.
+func standsForFolder(file string) bool {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	switch name {
+	case "index", "__init__", "mod", "lib", "main":
+		return true
+	}
+	return false
 }

@@ -224,8 +224,8 @@ func TestTheBindingIsWhatTheWalkTakesItFor(t *testing.T) { // C5
 	}
 	of := reflect.TypeFor[sitter.Node]().Field(0)
 	var fields []string
-	for i := range of.Type.NumField() {
-		fields = append(fields, of.Type.Field(i).Name)
+	for field := range of.Type.Fields() {
+		fields = append(fields, field.Name)
 	}
 	if of.Offset != 0 || of.Name != "c" || of.Type.Name() != "_Ctype_struct_TSNode" || !slices.Equal(fields, []string{"context", "id", "tree"}) {
 		t.Errorf("a node begins with %v of %v", of, fields)

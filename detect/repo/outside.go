@@ -10,7 +10,7 @@ import (
 
 // How many unchanged files one digest may be compared with, and through how many of them one may lead to the next.
 const (
-	outsideMax   = 64
+	outsideMax   = 256
 	outsideSteps = 3
 )
 
