@@ -140,9 +140,6 @@ func (l *live) showLines(_ context.Context, from ledger.Device, q ledger.Lines) 
 			out.Files = append(out.Files, f)
 		}
 	}
-	if _, _, ok := l.publishedBy(q); !ok { // it was switched off meanwhile
-		return ledger.LinesReply{Code: ledger.LinesOff}
-	}
 	return out
 }
 

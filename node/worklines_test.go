@@ -2,11 +2,13 @@ package node
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mesh/parley/conflicts/overlap"
 	"github.com/parley-mesh/parley/ledger"
@@ -308,6 +310,19 @@ func TestOnlyWhatAPublishedEditNamesIsShown(t *testing.T) { // C1
 	}
 }
 
+func TestAnAnswerOfManyLargeFilesFits(t *testing.T) { // case 53
+	texts, paths := map[string]string{}, []string{}
+	for i := range ledger.LinesFilesMax {
+		paths = append(paths, fmt.Sprintf("docs/large%d.md", i))
+		texts[paths[i]] = strings.Repeat(strings.Repeat("a", 99)+"\n", 50)
+	}
+	c := lone(t, texts)
+	got := c.answer(c, "one", paths...)
+	if _, err := ledger.EncodeFrame(&got); err != nil || len(got.Files) < 4 || len(got.Files) == len(paths) {
+		t.Errorf("it answers with %d files, %v", len(got.Files), err)
+	}
+}
+
 func TestASlowComputerHoldsNoBriefingUp(t *testing.T) { // C1, C17
 	p := newPairOf(t)
 	p.edits(p.a, p.a.dir, "one", "billing/refund.go", changed("errFirst"))
@@ -393,6 +408,12 @@ func TestLinesThatNobodyAskedForAreNotTaken(t *testing.T) { // case 53
 	if l.shown(stale) != nil || l.shown(foreign) != nil {
 		t.Error("lines of another content, or another computer's, are shown")
 	}
+	now := p.wall
+	p.wall = func() time.Time { return now().Add(2 * seenFor) }
+	if l.shown(w) != nil {
+		t.Error("what was shown long ago is shown still")
+	}
+	p.wall = now
 	a := ask()
 	l.lines.forgetOf(other)
 	if l.shown(w) == nil {
