@@ -59,7 +59,7 @@ func (l *live) inForce() (on bool, in []page.AgentsIn, out []page.Policy) {
 	defer l.mu.Unlock()
 	for _, r := range l.repos {
 		_, own := l.switches.Only[strings.ToLower(r.slug)]
-		in = append(in, page.AgentsIn{Repository: r.slug, On: l.activeIn(r), Own: own})
+		in = append(in, page.AgentsIn{Repository: r.slug, On: l.activeIn(r), Own: own, Lines: l.lines.on[strings.ToLower(r.slug)]})
 		p := detect.DefaultPolicy()
 		if r.policy.rules != nil {
 			p = r.policy.rules.Policy()

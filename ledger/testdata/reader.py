@@ -493,6 +493,24 @@ def verifies(key, signature, message):
 
 DIGEST, more = raw(16), yes
 listing = some(row(ID, DIGEST), 1, 1000)
+LINE = text(1, 240, "[+ ][^\0-\x08\x0a-\x1f\x7f-\x9f]*")
+
+
+def shown(f):
+    row(path, git, flag, some(row(uint(1, 2**32 - 1), some(LINE, 1, 60)), 1, 8))(f)
+    following, texts = 1, []
+    for start, lines in f[3]:
+        must(start >= following, "parts that are not apart")
+        following, texts = start + len(lines), texts + lines
+    must(len(texts) <= 60 and sum(len(one.encode()) for one in texts) <= 4000, "too many lines of a file")
+
+
+def lines_reply(m):
+    must(m[2] == 0 or 3 not in m, "lines that are not shared")
+    sizes = [len(one.encode()) for f in m.get(3, []) for part in f[3] for one in part[1]]
+    must(sum(sizes) <= 16000, "too many lines")
+
+
 FRAMES = {
     1: ({2: uint(), 3: raw(8), 4: uint(), 5: DIGEST}, {64: uint(1)}),
     2: ({2: ID, 3: DIGEST, 4: DIGEST, 5: DIGEST}, {6: uint(1), 7: some(row(uint(), uint()), 1, 1000)}),
@@ -508,6 +526,8 @@ FRAMES = {
     12: ({2: ID, 3: lambda v: must(v in ("round", "close", "assign", "fork"), "another action"), 4: uint(), 5: uint(0, 49), 7: uint()},
          {6: text(1, 400)}),
     13: ({2: flag}, {3: text(1, 400)}),
+    14: ({}, {2: NAMED, 3: some(row(path, uint(0, 2**32 - 1)), 1, 8, by=lambda f: f[0])}),
+    15: ({2: uint(0, 2)}, {3: some(shown, 1, 8, by=lambda f: f[0])}),
     16: ({2: raw(16)}, {}),
     17: ({2: uint(), 3: raw(16), 4: text(1, 64), 5: raw(16), 6: raw(32)}, {}),
     18: ({2: ID, 3: text(0, 64)}, {}),
@@ -528,6 +548,9 @@ def frame(b):
         must((6 in m) == (m[3] == "fork"), "devices of no fork")
         must(m[3] == "assign" or m[5] == 0, "a party for nothing")
     must(m[1] != 13 or 3 not in m or not m[2], "a reason for a yes")
+    must(m[1] != 14 or (2 in m) == (3 in m), "files of nobody, or a holder alone")
+    if m[1] == 15:
+        lines_reply(m)
     return "yes %d" % m[1]
 
 

@@ -75,6 +75,8 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		err = s.workPress(&p)
 	case "agents on", "agents off":
 		s.agentsPress(&p)
+	case "agents lines on", "agents lines off":
+		s.linesPress(&p)
 	case "op undo":
 		id := form.Get("id")
 		p.Title, p.Button, p.act = "Take this operation back", "Undo it", api.UndoAct(id)

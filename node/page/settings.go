@@ -27,6 +27,7 @@ type AgentsIn struct {
 	Repository string // owner/name
 	On         bool
 	Own        bool // it was switched for this repository alone, in place of the computer's switch
+	Lines      bool // the switch [api.LinesAcross]
 }
 
 // Shared is the live work that a lane carries (D-26). Repositories are owner/name where it is known.
@@ -80,6 +81,22 @@ func (s *Server) agentsPress(p *press) {
 	}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
 		return s.Live.SetAgents(ctx, repository, on, proof)
+	}
+}
+
+// linesPress is the switch of one repository for changed lines of code.
+func (s *Server) linesPress(p *press) {
+	on, repository := p.Form.Get("verb") == "agents lines on", p.Form.Get("repository")
+	p.act, p.Title, p.Button = api.LinesAct(repository, on), api.LinesAcross+" in "+repository, "Turn it on"
+	p.Words = []string{
+		"A conflict of two of your own computers shows the lines that the other side has changed, with three around, where this is on at both.",
+		"Agents read them as quotations. No other developer is shown them, nothing of them is kept, and files that hold keys are left out.",
+	}
+	if !on {
+		p.Button, p.Words = "Turn it off", []string{"Your other computers are shown no lines of it any more. What an agent was told it knows."}
+	}
+	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
+		return s.Live.SetLines(ctx, repository, on, proof)
 	}
 }
 
@@ -154,6 +171,16 @@ func (a AgentsIn) words() string {
 		return "On, as for all repositories or because a lane shares it."
 	}
 	return "Off, as for all repositories."
+}
+
+func (a AgentsIn) linesWords() string {
+	switch {
+	case a.Lines && !a.On:
+		return "On, and nothing is shown while its agents are switched off above."
+	case a.Lines:
+		return "On, for computers of yours where it is on too."
+	}
+	return "Off: they see names alone."
 }
 
 func (n Notices) words() string {
