@@ -142,7 +142,7 @@ var library = map[string]string{
 	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{ F *U }\nfunc (T) M() {}\ntype U struct{ G int }\n",
 	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
 	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
-	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
+	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public int cents; public static void of() {} public int a() { return 1; } public int b() { return 1; } public int c() { return 1; } public int d() { return 1; } }\n",
 	"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
 }
 
@@ -201,6 +201,16 @@ var uses = []struct {
 	{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{
 		"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money.of true",
 		"3 sym:java:j/src/main/java/acme/Money.java#Money true",
+	}},
+	{"j/src/main/java/web/A.java", "import acme.Money;\nclass A {\n private Money m;\n int f(Money x) { var y = new Money(); return x.a() + y.b() + this.m.c() + m.d() + x.gone() + x.cents; }\n int g(String m) { return m.length(); }\n}\n", []string{
+		"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money true",
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.a true", "2 sym:java:j/src/main/java/acme/Money.java#Money.b true",
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.c true", "2 sym:java:j/src/main/java/acme/Money.java#Money.d true",
+		"3 sym:java:j/src/main/java/acme/Money.java#Money true", "3 sym:java:j/src/main/java/acme/Money.java#Money true",
+		"3 sym:java:j/src/main/java/acme/Money.java#Money.cents true",
+	}},
+	{"j/src/main/java/acme/C.java", "package acme;\nclass C { int f(Money x, String s) { return x.a() + s.length(); } }", []string{
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.a true", "3 sym:java:j/src/main/java/acme/Money.java#Money true",
 	}},
 	{"j/src/main/java/acme/B.java", "package acme;\nclass B extends Money { String s; }", []string{
 		"4 sym:java:j/src/main/java/acme/Money.java#Money true",

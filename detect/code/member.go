@@ -53,6 +53,8 @@ func (s *scan) memberOf(of, member string, kind detect.ReferenceKind, at int) {
 	case imported:
 	case s.index[s.id(of+"."+member)] > 0:
 		s.refer(kind, s.id(of+"."+member), at)
+	case s.dialect == dialectJava && !hasKey(s.index, s.id(of)): // of the package around
+		s.refer(kind, memberMark+"#"+of+"."+member, at)
 	}
 }
 
