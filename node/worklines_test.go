@@ -248,13 +248,13 @@ func TestNoLinesOfAnotherDeveloperAreAskedFor(t *testing.T) { // C1, L1
 	}
 	c.live.locked(func() {
 		x, _ := c.live.fold.Conflict(id)
-		mine, theirs := ledger.ID{}, []wish{}
+		mine := ledger.ID{}
 		for _, s := range x.Sides {
 			if s.Device == c.id.Device() {
 				mine = s.ID
 			}
 		}
-		if theirs = c.live.wishes(&x, mine); len(theirs) > 0 {
+		if theirs := c.live.wishes(&x, mine); len(theirs) > 0 {
 			t.Errorf("it is asked for %+v", theirs)
 		}
 		if own := c.live.wishes(&x, ledger.ID{}); len(own) != 1 {
