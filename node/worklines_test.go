@@ -248,7 +248,7 @@ func TestNoLinesOfAnotherDeveloperAreAskedFor(t *testing.T) { // C1, L1
 	}
 	c.live.locked(func() {
 		x, _ := c.live.fold.Conflict(id)
-		mine := ledger.ID{}
+		var mine ledger.ID
 		for _, s := range x.Sides {
 			if s.Device == c.id.Device() {
 				mine = s.ID

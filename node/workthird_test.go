@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -90,6 +91,12 @@ func TestALaneHearsNothingOfAThirdDeveloper(t *testing.T) { // D-26, L1
 	}
 }
 
+// ascending are ids as records list them.
+func ascending(ids ...ledger.ID) []ledger.ID {
+	slices.SortFunc(ids, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	return ids
+}
+
 // One of them is told what is for both, and a task that depends on both: it names the sides of its own lane alone.
 func TestALaneIsNotToldWhoElseIsMeant(t *testing.T) { // D-26, C17, L1
 	p, r := working(t)
@@ -108,7 +115,7 @@ func TestALaneIsNotToldWhoElseIsMeant(t *testing.T) { // D-26, C17, L1
 	maya, her := p.adds(p.maya, hers, 11, there), p.adds(ada, adas, 12, there)
 	from, fromHer := p.adds(p.maya, hers, 13, &ledger.Message{From: maya, Text: "hers"}), p.adds(ada, adas, 14, &ledger.Message{From: her, Text: "adas"})
 	rests := func(task string) {
-		p.saysWork(r, &ledger.Intent{Session: s, State: ledger.IntentLive, Task: task, Depends: []ledger.ID{maya, her, own}})
+		p.saysWork(r, &ledger.Intent{Session: s, State: ledger.IntentLive, Task: task, Depends: ascending(maya, her, own)})
 	}
 	rests("depends, from before the switch")
 	p.switches(p.kim, &ledger.LaneOn{Repos: laneAt, Live: laneAt})
@@ -129,8 +136,8 @@ func TestALaneIsNotToldWhoElseIsMeant(t *testing.T) { // D-26, C17, L1
 		return record.ID
 	}
 	secret := answer("for ada", []ledger.ID{her})
-	both := answer("for both", []ledger.ID{maya, her}, from, fromHer, secret)
-	answer("once more for both", []ledger.ID{maya, her}, both)
+	both := answer("for both", ascending(maya, her), from, fromHer, secret)
+	answer("once more for both", ascending(maya, her), both)
 	for text, want := range map[string]bool{
 		"depends, from before the switch": true, "depends, from after the switch": true, "for both": true, "once more for both": true, "for ada": false,
 		string(maya[:]): true, string(own[:]): true, string(from[:]): true, string(both[:]): true,

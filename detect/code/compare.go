@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -81,6 +82,8 @@ func (r *Reader) compare(before, after []detect.Unit) detect.Delta {
 	c := &comparison{
 		old: newResolver(&r.project, before), now: newResolver(&r.project, after), renamed: map[string]string{},
 	}
+	c.old.same = c.unchanged()
+	c.now.same = c.old.same
 	c.symbols(before, after)
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
 	for i := range c.changes {
@@ -95,6 +98,17 @@ func (r *Reader) compare(before, after []detect.Unit) detect.Delta {
 		Contracts:  c.contracts(before, after),
 		References: c.references(before, after),
 	}
+}
+
+// unchanged are the files that both states have alike.
+func (c *comparison) unchanged() map[string]bool {
+	same := map[string]bool{}
+	for p, u := range c.old.units {
+		if now := c.now.units[p]; now != nil && reflect.DeepEqual(u, now) {
+			same[p] = true
+		}
+	}
+	return same
 }
 
 // clean reports whether a path was read without an error in both states; a file that is not there is clean.
@@ -406,6 +420,11 @@ func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (
 		return r.requestOf(u, ref)
 	case strings.HasPrefix(ref.Target, "mod:"):
 		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	case strings.HasPrefix(ref.Target, memberMark):
+		rest := ref.Target[len(memberMark):]
+		ref.Target, ref.Sure = r.resolve(u, "mod:"+rest)
+		r.through = nil // the type's own use has said it
+		return ref, strings.HasSuffix(ref.Target, rest[strings.LastIndexByte(rest, '.'):])
 	default:
 		ref.Sure = ref.Sure || strings.HasPrefix(ref.Target, "sym:")
 	}

@@ -18,6 +18,7 @@ type resolver struct {
 	through []string        // the names under which other files pass it on
 	scripts map[spelled]string
 	steps   int             // how many more marks the URL at hand may have
+	same    map[string]bool // the files that both states have alike, in a comparison
 	unread  map[string]bool // the files that names led to and that are not among the units; true for those that a unit names itself
 }
 

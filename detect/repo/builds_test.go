@@ -177,6 +177,12 @@ type Rates struct {
 	Stale bool
 }
 
+// Known reports whether there is a rate of a currency.
+func (r *Rates) Known(currency string) bool { return r.Worth[currency] > 0 }
+
+// Euro reports whether money is in euros.
+func (a Amount) Euro() bool { return a.Currency == "EUR" }
+
 // Add sums two amounts.
 func Add(a, b Amount) Amount { return Amount{a.Cents + b.Cents, a.Currency} }
 
