@@ -213,8 +213,8 @@ func (l *live) quotations(wishes []wish) (out []api.ConflictLines) {
 
 // Bounds of what one answer to an agent quotes.
 const (
-	quoteLines = 12 // of one file
-	quoteFiles = 4
+	quoteLines = 10 // of one file
+	quoteFiles = 3
 )
 
 // quote puts changed lines of a conflict's other sides into words for an agent, as far as there is room for more files. Each

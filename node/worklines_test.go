@@ -141,8 +141,9 @@ func TestLinesPassBetweenOwnComputersOnlyWhereTheSwitchIsOnAtBoth(t *testing.T) 
 		t.Errorf("who does not share answers %+v", got)
 	}
 	p.switches(p.b, workSlug, false)
+	p.switches(p.b, webSlug, true)
 	p.switches(p.a, workSlug, true)
-	none("with the switch on at who answers alone")
+	none("with the switch on for one repository at who asks, and for another one at who answers")
 	p.switches(p.b, workSlug, true)
 	eventually(t, "the other side's line is shown", func() bool { return slices.Contains(p.sees(p.b, shop), "computer-1: \treturn errFirst // of one line") })
 	if got := p.sees(p.b, web); len(got) > 0 {
@@ -290,7 +291,7 @@ func TestOnlyWhatAPublishedEditNamesIsShown(t *testing.T) { // C1
 	})
 	outside := filepath.Join(t.TempDir(), "outside.md")
 	write(t, outside, "one\ntwo\n")
-	for name, link := range map[string]string{"in the checkout": filepath.Join(c.dir, ".env"), "outside": outside} {
+	for name, link := range map[string]string{"in the checkout": filepath.Join("..", ".env"), "outside": outside} {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}

@@ -628,7 +628,7 @@ func liveWork(s setting) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, x := range s.AgentsIn {
-				templ_7745c5c3_Err = toggle(label("lines", x.Repository), x.Repository, x.linesWords(), x.Lines, "verb", linesVerb(x.Lines), "repository", x.Repository).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = toggle(label("lines", x.Repository), "Lines of "+x.Repository, x.linesWords(), x.Lines, "verb", linesVerb(x.Lines), "repository", x.Repository).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
