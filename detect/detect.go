@@ -62,10 +62,14 @@ func Alone(p *Party) Report {
 }
 
 // Together finds what concerns any number of sides: the order of dependencies, and work that is done twice.
-func Together(all []*Party) Report {
+func Together(all []*Party) Report { return new(Comparisons).Together(all) }
+
+// Together is [Together] of parties of which it may know some.
+func (c *Comparisons) Together(all []*Party) Report {
 	var r Report
 	dependencies(&r, all)
-	duplicates(&r, all, nil)
+	duplicates(&r, all, nil, c)
+	c.keep(all)
 	r.Sort()
 	return r
 }
@@ -90,7 +94,7 @@ func Around(p *Party, others []*Party) Report {
 	dependencies(&r, all)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return !slices.Contains(f.Sides, p.Side.Ref) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d Doubt) bool { return !slices.Contains(d.Sides, p.Side.Ref) })
-	duplicates(&r, all, p)
+	duplicates(&r, all, p, new(Comparisons))
 	r.Add(Alone(p))
 	for _, q := range others {
 		r.Add(Meet(p, q, Meeting{Base: commonBase(p, q)}))

@@ -47,8 +47,46 @@ type likeness struct {
 	paths                       []string // of the files that both change
 }
 
+// Comparisons remembers how alike the work of pairs is, so that [Comparisons.Together] costs what changed since the last time. The zero
+// value is ready.
+type Comparisons struct {
+	pairs map[*Party]map[*Party]likeness
+}
+
+// work is compareWork, which depends on both parties alone.
+func (c *Comparisons) work(p, q *Party) likeness {
+	l, ok := c.pairs[p][q]
+	if !ok {
+		l = compareWork(p, q)
+		if c.pairs == nil {
+			c.pairs = map[*Party]map[*Party]likeness{}
+		}
+		if c.pairs[p] == nil {
+			c.pairs[p] = map[*Party]likeness{}
+		}
+		c.pairs[p][q] = l
+	}
+	return l
+}
+
+// keep forgets all parties but these.
+func (c *Comparisons) keep(parties []*Party) {
+	there := make(map[*Party]bool, len(parties))
+	for _, p := range parties {
+		there[p] = true
+	}
+	gone := func(p *Party, _ likeness) bool { return !there[p] }
+	for p, with := range c.pairs {
+		if !there[p] {
+			delete(c.pairs, p)
+		} else {
+			maps.DeleteFunc(with, gone)
+		}
+	}
+}
+
 // duplicates finds pairs of sides that seem to do the same work; with one, only its own pairs.
-func duplicates(r *Report, all []*Party, one *Party) {
+func duplicates(r *Report, all []*Party, one *Party, known *Comparisons) {
 	var live []*Party
 	for _, p := range all {
 		if p.Side.live() {
@@ -58,10 +96,18 @@ func duplicates(r *Report, all []*Party, one *Party) {
 	words := newCorpus(live)
 	for i, p := range live {
 		for j, q := range live[:i] {
-			if one != nil && p != one && q != one || p.Side.Repo != q.Side.Repo || shareCheckout(p, q) || shareCommits(p, q) {
+			if one != nil && p != one && q != one || p.Side.Repo != q.Side.Repo || shareCheckout(p, q) {
 				continue
 			}
-			if f, ok := duplicate(p, q, words.like(i, j)); ok {
+			first, newcomer := p, q
+			if d, _ := earlier(p.Digest, q.Digest); d != p.Digest {
+				first, newcomer = q, p
+			}
+			l := known.work(first, newcomer)
+			if !l.promising() {
+				continue
+			}
+			if f, ok := duplicate(first, newcomer, l, words.like(i, j)); ok && !shareCommits(p, q) {
 				pair := Report{Findings: []Finding{f}}
 				pair.plain(&p.Side, &q.Side)
 				r.add(pair.Findings...)
@@ -82,12 +128,12 @@ func shareCommits(p, q *Party) bool {
 	return same >= 3 && 2*same >= min(len(p.Files), len(q.Files))
 }
 
-func duplicate(p, q *Party, words func(names []string) (all, rest int)) (Finding, bool) {
-	first, newcomer := p, q
-	if d, _ := earlier(p.Digest, q.Digest); d != p.Digest {
-		first, newcomer = q, p
-	}
-	l := compareWork(first, newcomer)
+// promising reports whether there is anything but words in which two sides are alike; words alone are never enough.
+func (l likeness) promising() bool {
+	return len(l.issues) > 0 || len(l.names) > 0 || len(l.changed) > 0 || l.code > 0 || l.sameEdits > 0
+}
+
+func duplicate(first, newcomer *Party, l likeness, words func(names []string) (all, rest int)) (Finding, bool) {
 	var names []string
 	for _, id := range l.changed {
 		_, name, _ := strings.Cut(id, "#")

@@ -60,19 +60,20 @@ type Fold struct {
 	rebuild bool // even what counts as said
 	stale   bool // there is something new
 
-	sides  map[ledger.ID]*side
-	order  []*side // by id
-	refs   map[ledger.ID]string
-	unborn map[ledger.ID]map[ledger.ID]bool // what was named before anything was known of it, by whom
-	byRef  map[string]*side
-	alone  map[ledger.ID]told
-	pairs  map[[2]ledger.ID]told
-	joint  told
-	number map[ledger.ID]string // of each conflict: its name
-	index  *ground
-	list   []Conflict
-	byID   map[ledger.ID]int
-	mine   map[ledger.ID][]int // the live conflicts of a side, by place in the list
+	sides    map[ledger.ID]*side
+	order    []*side // by id
+	refs     map[ledger.ID]string
+	unborn   map[ledger.ID]map[ledger.ID]bool // what was named before anything was known of it, by whom
+	byRef    map[string]*side
+	alone    map[ledger.ID]told
+	pairs    map[[2]ledger.ID]told
+	joint    told
+	compared map[Place]*detect.Comparisons // what is known of pairs for joint
+	number   map[ledger.ID]string          // of each conflict: its name
+	index    *ground
+	list     []Conflict
+	byID     map[ledger.ID]int
+	mine     map[ledger.ID][]int // the live conflicts of a side, by place in the list
 
 	unmet    []*side            // sides that changed, and are to be held against the others
 	moved    map[ledger.ID]bool // all that changed with them

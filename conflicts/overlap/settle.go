@@ -1,6 +1,7 @@
 package overlap
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -50,7 +51,7 @@ func (f *Fold) renew() {
 	f.unnamed = false
 	if f.all {
 		f.sides, f.order, f.pairs = map[ledger.ID]*side{}, nil, map[[2]ledger.ID]told{}
-		f.alone, f.index, f.joint = map[ledger.ID]told{}, newGround(), told{}
+		f.alone, f.index, f.joint, f.compared = map[ledger.ID]told{}, newGround(), told{}, map[Place]*detect.Comparisons{}
 		f.list, f.byID, f.mine, f.number, f.numbers = nil, nil, nil, map[ledger.ID]string{}, nil
 		for id := range f.events {
 			f.changed[id] = true
@@ -243,8 +244,12 @@ func (f *Fold) together() detect.Report {
 	}
 	var r detect.Report
 	for _, p := range places {
-		r.Add(detect.Together(byPlace[p]))
+		if f.compared[p] == nil {
+			f.compared[p] = new(detect.Comparisons)
+		}
+		r.Add(f.compared[p].Together(byPlace[p]))
 	}
+	maps.DeleteFunc(f.compared, func(p Place, _ *detect.Comparisons) bool { return byPlace[p] == nil })
 	r.Findings = slices.DeleteFunc(r.Findings, func(one detect.Finding) bool {
 		return one.Kind == detect.DuplicateWork && related(f.byRef[one.Sides[0]], f.byRef[one.Sides[1]])
 	})
