@@ -163,6 +163,59 @@ func TestWhoSharesAWorkingCopyNeitherMergesNorRepeats(t *testing.T) { // C16
 	}
 }
 
+func TestTheSameLinesInTheSameFilesAreADuplicate(t *testing.T) { // C16
+	a, b := jordan(), maya()
+	lines := func(from uint64, n int) (hunks []Hunk) {
+		for i := range n {
+			hunks = append(hunks, Hunk{OldStart: uint32(5 * i), OldLen: 1, NewLen: 1, Hash: from + uint64(i)})
+		}
+		return hunks
+	}
+	write := func(d *Digest, hunks []Hunk) {
+		d.Files = []File{edited("guide.md", d.Side.Ref)}
+		d.Files[0].Hunks = hunks
+	}
+	write(a, lines(1, 4))
+	write(b, lines(2, 4))
+	f := the(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+	if !strings.Contains(f.Sentence, "they write the same lines there (60 %)") || !slices.Equal(f.About, []string{"guide.md"}) {
+		t.Errorf("%+v", f)
+	}
+	write(b, lines(4, 4))
+	none(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+	write(a, lines(1, 1)) // one line, as of an import, and no word of why
+	write(b, lines(1, 1))
+	none(t, find(t, DefaultPolicy(), a, b), DuplicateWork)
+}
+
+func TestWhoStandsOnTheSameCommitsRepeatsNothing(t *testing.T) { // C16
+	a, b := twins()
+	for _, path := range []string{"x", "y", "z"} {
+		a.Files, b.Files = append(a.Files, edited(path, "same")), append(b.Files, edited(path, "same"))
+	}
+	none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
+	b.Files[2].Blob = "other"
+	the(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
+}
+
+func TestNewNamesInOtherWordsAreOne(t *testing.T) { // C16
+	rules, err := NewRules(DefaultPolicy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(all ...string) []newName {
+		d := jordan()
+		for _, name := range all {
+			d.Symbols = append(d.Symbols, SymbolChange{Symbol: Symbol{ID: "sym:ts:a.ts#" + name}, Change: Added})
+		}
+		return rules.Party(d).newNames
+	}
+	got := alike(names("rateCache", "deleteIdleAccounts", "run", "total"), names("CachedRates", "purgeIdleAccount", "runs", "total"))
+	if want := []string{"deleteIdleAccounts", "rateCache", "total"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestOneMendInOtherWordsAndCodeIsADuplicate(t *testing.T) { // C16
 	const refund = "sym:ts:refund.ts#issueRefund"
 	mend := func() (a, b *Digest) {
@@ -182,7 +235,7 @@ func TestOneMendInOtherWordsAndCodeIsADuplicate(t *testing.T) { // C16
 	b.Side.Task = "Refunds in several currencies"
 	none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)
 	a, b = mend()
-	for _, other := range []string{"x", "y"} {
+	for _, other := range []string{"v", "w", "x", "y", "z"} {
 		b.Symbols = append(b.Symbols, changed(Body, "sym:ts:refund.ts#"+other))
 	}
 	none(t, find(t, DefaultPolicy(), append(others(), a, b)...), DuplicateWork)

@@ -195,9 +195,11 @@ type Party struct {
 	index      fileIndex         // of all files that are not ignored
 	words      map[string]uint64 // of the task
 	requests   []*Reference      // those over HTTP
-	newNames   []string          // of what it adds
-	changedIDs []string          // of the declarations that it changes
+	about      map[string]uint64 // words of the task and of what it adds
+	newNames   []newName         // of what it adds
+	changedIDs []string          // of the declarations that it changes or claims
 	ownFiles   []string          // those made by hand
+	ownEdits   []uint64          // what it writes into these
 	doubts     []Doubt
 	Rules      *Rules
 }
@@ -249,9 +251,10 @@ func (r *Rules) Party(d *Digest) *Party {
 	p.listWorks()
 	p.promised = p.promises()
 	p.listReferences()
-	p.words = wordCounts(d.Side.Task)
+	p.words = taskWords(d.Side.Task)
 	p.index = newFileIndex(p.pick(d.Files))
 	p.newNames, p.changedIDs, p.ownFiles = p.listNewNames(), p.listChangedIDs(), p.listOwnFiles()
+	p.ownEdits, p.about = p.listOwnEdits(), p.listAbout()
 	return p
 }
 

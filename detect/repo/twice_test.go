@@ -84,35 +84,101 @@ func pairOf(a, b string) [2]string {
 	return [2]string{a, b}
 }
 
-// TestWorkDoneTwiceInHistory holds duplicate_work against pull requests of different people that fix one issue, once with
-// what they say about issues and once without: go test ./detect/repo -run Twice -v -repo PATH.
+// teller is who wrote a pull request's own commits, and which issues these say that they fix.
+type teller struct{ authors, issues map[string]bool }
+
+// tell asks git who wrote what, merges and programs left out.
+func (r *Repo) tell(t *testing.T, d *detect.Digest) (who teller) {
+	t.Helper()
+	who = teller{map[string]bool{}, map[string]bool{}}
+	text, err := r.out(t.Context(), nil, "log", "--no-merges", "-z", "--format=%an%n%B", d.Base+".."+d.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record := range strings.SplitSeq(string(text), "\x00") {
+		author, message, _ := strings.Cut(record, "\n")
+		if author != "" && !strings.HasSuffix(author, "[bot]") {
+			who.authors[strings.ToLower(author)] = true
+		}
+		for _, m := range fixes.FindAllStringSubmatch(message, -1) {
+			who.issues[m[1]] = true
+		}
+	}
+	return who
+}
+
+func meet(a, b map[string]bool) bool {
+	for k := range a {
+		if b[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWorkDoneTwiceInHistory holds duplicate_work against pull requests of different people that fix one issue: with
+// what they say about issues, without, and without their code as well. Two of one person's pull requests count for nothing.
+// go test ./detect/repo -run Twice -v -repo PATH.
 func TestWorkDoneTwiceInHistory(t *testing.T) { // C16
 	r := openReplay(t)
-	pairs, names := twice(t, *replayRepo)
+	_, names := twice(t, *replayRepo)
 	digests := r.readSides(t, names)
+	who := map[string]teller{}
+	for _, d := range digests {
+		who[d.Side.Ref] = r.tell(t, d)
+		files, err := r.Changes(t.Context(), d.Base, d.Head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hunks := map[string][]detect.Hunk{}
+		for _, f := range files {
+			hunks[f.Path] = f.Hunks
+		}
+		for i := range d.Files {
+			d.Files[i].Hunks = hunks[d.Files[i].Path]
+		}
+	}
+	labelled := 0
+	for i, a := range digests {
+		for _, b := range digests[:i] {
+			if a, b := who[a.Side.Ref], who[b.Side.Ref]; !meet(a.authors, b.authors) && meet(a.issues, b.issues) {
+				labelled++
+			}
+		}
+	}
 	rules, err := detect.NewRules(detect.DefaultPolicy())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hidden := range []bool{false, true} {
+	for _, hide := range []func(*detect.Digest){
+		func(*detect.Digest) {},
+		func(d *detect.Digest) { d.Side.Issues, d.Side.Task = nil, number.ReplaceAllString(d.Side.Task, "") },
+		func(d *detect.Digest) {
+			d.Prints = nil
+			for i := range d.Files {
+				d.Files[i].Hunks = nil
+			}
+		},
+	} {
 		var parties []*detect.Party
 		for _, d := range digests {
-			if hidden {
-				d.Side.Issues, d.Side.Task = nil, number.ReplaceAllString(d.Side.Task, "")
-			}
+			hide(d)
 			parties = append(parties, rules.Party(d))
 		}
-		right, wrong := 0, []string{}
+		right, others := 0, []string{}
 		for _, f := range detect.Together(parties).Findings {
-			if f.Kind == detect.DuplicateWork && pairs[pairOf(f.Sides[0], f.Sides[1])] {
+			a, b := who[f.Sides[0]], who[f.Sides[1]]
+			switch {
+			case f.Kind != detect.DuplicateWork || meet(a.authors, b.authors):
+			case meet(a.issues, b.issues):
 				right++
-			} else if f.Kind == detect.DuplicateWork {
-				wrong = append(wrong, fmt.Sprint(f.Confidence, " ", f.Sentence))
+			default:
+				others = append(others, fmt.Sprint(f.Confidence, " ", f.Sentence))
 			}
 		}
-		t.Logf("issues hidden %t: %d sides, %d labelled pairs, %d found, %d others said", hidden, len(parties), len(pairs), right, len(wrong))
-		for _, w := range wrong {
-			t.Log("  ", w)
+		t.Logf("%d sides, %d labelled pairs, %d found, %d others said", len(parties), labelled, right, len(others))
+		for _, s := range others {
+			t.Log("  ", s)
 		}
 	}
 }
