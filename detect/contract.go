@@ -30,6 +30,8 @@ type promise struct {
 	tail    bool // only the end of its path is known
 	path    string
 	why     []string
+	// It asks more of those who implement it. Whether others make such a thing is not known.
+	extended bool
 }
 
 // contractBreaks finds what one side breaks and the other uses.
@@ -57,6 +59,10 @@ func (m *meeting) contractBreaks(changer, user *Party) {
 func (p *Party) promises() (all []promise) {
 	for _, w := range p.works {
 		c := w.change
+		if w.how == Added && c.Verdict == Breaking && c.Symbol.Exported && c.Symbol.Container != "" {
+			all = append(all, demand(c))
+			continue
+		}
 		if w.how < Moved || w.how == Moved && w.id != c.From {
 			continue
 		}
@@ -98,6 +104,17 @@ func (p *Party) promises() (all []promise) {
 	return slices.CompactFunc(all, func(a, b promise) bool { return a.id == b.id })
 }
 
+// demand is what a member that comes new to an interface asks of those who have the interface.
+func demand(c *SymbolChange) promise {
+	out := promise{
+		id: c.Symbol.Container, change: SignatureChanged, verdict: CannotTell, extended: true, path: symbolPath(c.Symbol.ID), why: c.Why,
+	}
+	if at := strings.LastIndexByte(c.Symbol.Package, '.'); at > strings.IndexByte(c.Symbol.Package, '#') {
+		out.aliases = []string{c.Symbol.Package[:at]}
+	}
+	return out
+}
+
 // concerns reports whether others can rely on what changed. What a test serves nobody calls, and a route of which no
 // part is known is like every other.
 func (p *Party) concerns(c *ContractChange) bool {
@@ -136,6 +153,7 @@ type uses struct {
 	paths      []string
 	confidence Confidence
 	claimed    bool
+	extends    bool // it has what is promised as a base of its own
 	from       []Source
 }
 
@@ -146,6 +164,7 @@ func (p *Party) uses(of promise, across bool) (u uses) {
 			continue
 		}
 		u.count++
+		u.extends = u.extends || ref.Kind == Extend
 		u.paths = append(u.paths, ref.Path)
 		u.confidence = max(u.confidence, c)
 		if f := p.files[ref.Path]; f != nil {
@@ -261,7 +280,7 @@ func (m *meeting) addBreak(changer, user *Party, p promise, u uses, across bool)
 		meaning, confidence, start = "behavior/response changed", min(confidence, changedBehaviour), min(start, Warn)
 	case u.confidence == throughClass:
 		evidence, start = Inferred, Info // which members are used is not known
-	case p.verdict == CannotTell:
+	case p.verdict == CannotTell && !(p.extended && u.extends):
 		meaning, confidence, evidence, start = "cannot tell whether breaking", min(confidence, cannotTellBreak), Inferred, Info
 	}
 	if u.claimed {

@@ -82,7 +82,8 @@ var tuned = []team{
 	}},
 }
 
-// heldOut are teams that no number was chosen by. The list of synonyms (stem.go) is not independent of them: it holds words of theirs.
+// heldOut are teams that were written down before the numbers were chosen, and not counted for them. Their words were known to who
+// listed those that say the same.
 var heldOut = []team{
 	{"dashboard", "py", []job{
 		{1, "Validate email addresses before saving a user", "users.py#save_user", "validate.py#is_email"},
@@ -147,5 +148,41 @@ var heldOut = []team{
 		{10, "Remember the last used profile", "profile.go#Select", "state.go#saveLast"},
 		{10, "Default to the profile that was used last", "profile.go#Select", "profile.go#lastProfile"},
 		{0, "Import profiles from a file", "profile.go#Import", ""},
+	}},
+}
+
+// unseen is a team that was written down when the numbers and the words that say the same had been settled.
+var unseen = []team{
+	{"library", "java", []job{
+		{1, "Members can renew a loan from their account page", "Loan.java#Loan.renew", "AccountPage.java#renewButton"},
+		{1, "Let readers extend loans themselves", "Loan.java#Loan.renew", "LoanController.java#extendLoan"},
+		{0, "A loan cannot be renewed when someone waits for the book", "Loan.java#Loan.renew", ""},
+		{2, "Scan barcodes with the phone camera", "", "Scanner.java#BarcodeScanner"},
+		{2, "Use the camera of a phone to read the barcode of a book", "", "CameraScan.java#scanBarcode"},
+		{0, "Print barcodes for new books", "Labels.java#print", "Labels.java#barcodeLabel"},
+		{3, "Fine of overdue books is off by one day", "Fines.java#Fines.compute", ""},
+		{3, "Overdue fines count the day of return", "Fines.java#Fines.compute", ""},
+		{0, "No fines on holidays", "Fines.java#Fines.compute", "Holidays.java#isHoliday"},
+		{4, "Merge duplicate records of authors", "Author.java#Author", "AuthorMerge.java#mergeAuthors"},
+		{4, "Authors appear twice in the catalogue: merge them", "Author.java#Author Catalogue.java#list", "Authors.java#combine"},
+		{0, "Show a portrait of the author", "Author.java#Author", "Portrait.java#Portrait"},
+		{5, "Reserve a study room", "", "Rooms.java#reserveRoom Rooms.java#Slot"},
+		{5, "Booking of study rooms", "", "Booking.java#bookRoom Booking.java#Slot"},
+		{0, "Map of the building with all rooms", "", "FloorMap.java#draw"},
+		{6, "Remind members three days before a loan ends", "Reminder.java#Reminder.run", ""},
+		{6, "Send a reminder before books are due", "Reminder.java#Reminder.run", "DueMail.java#dueSoon"},
+		{0, "Reminders in the language of the member", "Reminder.java#Reminder.run", "Locales.java#localeOf"},
+		{7, "Catalogue search tolerates typing errors", "Search.java#Search.query", "Fuzzy.java#fuzzyMatch"},
+		{7, "Fuzzy search in the catalogue", "Search.java#Search.query", "Search.java#editDistance"},
+		{0, "Catalogue search by publisher", "Search.java#Search.query", ""},
+		{8, "Import records in MARC format", "", "Marc.java#MarcReader"},
+		{8, "Read MARC21 files into the catalogue", "Catalogue.java#add", "MarcImport.java#readMarc"},
+		{0, "Export the catalogue as BibTeX", "", "BibTex.java#export"},
+		{9, "Close the session of an idle terminal", "Kiosk.java#Kiosk.tick", "Kiosk.java#lockAfter"},
+		{9, "Public terminals should sign the user out after five minutes without input", "Kiosk.java#Kiosk.tick", "IdleTimer.java#IdleTimer"},
+		{0, "Larger letters on public terminals", "Kiosk.java#Kiosk.paint", ""},
+		{10, "Count visitors at the door", "", "DoorCounter.java#DoorCounter"},
+		{10, "Visitor statistics from the door sensor", "", "Sensor.java#DoorSensor Sensor.java#visitorsPerDay"},
+		{0, "Open the door with the member card", "", "CardReader.java#open"},
 	}},
 }

@@ -16,7 +16,7 @@ var ErrFrame = errors.New("malformed frame")
 // unsigned varint length and one map of parley's CBOR subset, whose key 1 is the type.
 type FrameType uint64
 
-// The frames of /parley/sync/1, /parley/made/1, /parley/press/1 and /parley/pair/1.
+// The frames of /parley/sync/1, /parley/made/1, /parley/press/1, /parley/lines/1 and /parley/pair/1.
 const (
 	FrameHello      FrameType = 1
 	FrameDetail     FrameType = 2
@@ -31,6 +31,8 @@ const (
 	FrameMadeReply  FrameType = 11
 	FramePress      FrameType = 12
 	FramePressReply FrameType = 13
+	FrameLines      FrameType = 14
+	FrameLinesReply FrameType = 15
 	FrameChallenge  FrameType = 16
 	FrameJoin       FrameType = 17
 	FrameWelcome    FrameType = 18
@@ -292,6 +294,10 @@ func typed(f Frame) Frame {
 		f.Type = FramePress
 	case *PressReply:
 		f.Type = FramePressReply
+	case *Lines:
+		f.Type = FrameLines
+	case *LinesReply:
+		f.Type = FrameLinesReply
 	case *Challenge:
 		f.Type = FrameChallenge
 	case *Join:
@@ -414,6 +420,10 @@ func freshFrame(t FrameType) Frame {
 		return new(Press)
 	case FramePressReply:
 		return new(PressReply)
+	case FrameLines:
+		return new(Lines)
+	case FrameLinesReply:
+		return new(LinesReply)
 	case FrameChallenge:
 		return new(Challenge)
 	case FrameJoin:

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -111,10 +112,47 @@ func TestAFrameThatNobodyCouldReadIsNotWritten(t *testing.T) {
 		"a press of many devices":         &Press{Action: PressFork, Devices: string(make([]byte, 401))},
 		"a long refusal":                  &PressReply{Why: string(make([]byte, 401))},
 		"a yes that says why not":         &PressReply{OK: true, Why: "no"},
+		"lines of nobody":                 &Lines{Files: []LinesOf{{Path: "a"}}},
+		"lines of no file":                &Lines{Holder: id("s")},
+		"lines of a path that climbs":     &Lines{Holder: id("s"), Files: []LinesOf{{Path: "../a"}}},
+		"lines of one file twice":         &Lines{Holder: id("s"), Files: []LinesOf{{Path: "a"}, {Path: "a"}}},
+		"lines of nine files":             &Lines{Holder: id("s"), Files: make([]LinesOf, LinesFilesMax+1)},
+		"lines near an endless line":      &Lines{Holder: id("s"), Files: []LinesOf{{Path: "a", Near: 1 << 32}}},
+		"lines that are not shared":       &LinesReply{Code: LinesOff, Files: linesOf("+a").Files},
+		"lines of an unknown code":        &LinesReply{Code: LinesBusy + 1},
+		"a line without a mark":           linesOf("a"),
+		"an empty line":                   linesOf(""),
+		"a line that is no UTF-8":         linesOf("+\xff"),
+		"a line that rings a bell":        linesOf("+\a"),
+		"a line that colours":             linesOf("+\x1b[31m"),
+		"a line of two":                   linesOf("+a\nb"),
+		"a line with a C1 control":        linesOf("+\u009b31m"),
+		"a long line":                     linesOf("+" + strings.Repeat("a", LineBytesMax)),
+		"no lines":                        linesOf(),
+		"too many lines":                  linesOf(slices.Repeat([]string{"+"}, LinesMax+1)...),
+		"too large lines":                 linesOf(slices.Repeat([]string{"+" + strings.Repeat("a", 200)}, 20)...),
+		"lines from 0":                    &LinesReply{Files: []LinesFile{{Path: "a", Blob: oid("b"), Parts: []LinesPart{{Texts: []string{"+"}}}}}},
+		"parts that overlap":              &LinesReply{Files: []LinesFile{{Path: "a", Blob: oid("b"), Parts: []LinesPart{{Start: 2, Texts: []string{"+", "+"}}, {Start: 3, Texts: []string{"+"}}}}}},
+		"lines of no content":             &LinesReply{Files: []LinesFile{{Path: "a", Parts: []LinesPart{{Start: 1, Texts: []string{"+"}}}}}},
 	} {
 		var out bytes.Buffer
 		if err := WriteFrame(&out, f); err == nil || out.Len() > 0 {
 			t.Errorf("%s: %d bytes, %v", name, out.Len(), err)
+		}
+	}
+}
+
+func linesOf(texts ...string) *LinesReply {
+	return &LinesReply{Files: []LinesFile{{Path: "a", Blob: oid("b"), Parts: []LinesPart{{Start: 1, Texts: texts}}}}}
+}
+
+func TestAnAnswerOfLinesIsBoundedAsAWhole(t *testing.T) {
+	r := &LinesReply{}
+	for i := range LinesFilesMax {
+		f := linesOf(slices.Repeat([]string{"+" + strings.Repeat("a", 99)}, 39)...).Files[0]
+		f.Path = Path([]byte{'a' + byte(i)})
+		if r.Files = append(r.Files, f); r.bounded() != (i < 4) {
+			t.Errorf("%d files of 3,900 bytes: %v", i+1, r.bounded())
 		}
 	}
 }

@@ -113,6 +113,8 @@ func frames() []sample {
 		&MadeReply{Yes: true},
 		&Press{Ledger: TID(id("t")), Action: PressFork, Round: 2, Devices: "0a1b", At: 1764500000000},
 		&PressReply{Why: "another round has begun"},
+		&Lines{Holder: id("session"), Files: []LinesOf{{Path: "src/a.ts", Near: 41}, {Path: "src/b.ts"}}},
+		&LinesReply{Files: []LinesFile{{Path: "src/a.ts", Blob: oid("now"), Cut: true, Parts: []LinesPart{{Start: 41, Texts: []string{" func a() {", "+\treturn 1 // ä", " }"}}}}}},
 		&Challenge{Nonce: [16]byte{1}},
 		&Join{Version: 1, Invite: Invite{4}, Name: "laptop", Nonce: [16]byte{2}, MAC: [32]byte{3}},
 		&Welcome{Fleet: TID(id("fleet")), Name: "desktop"},
@@ -122,10 +124,11 @@ func frames() []sample {
 	}
 	names := []string{
 		"hello", "detail", "list", "buckets", "bucket", "have", "records", "tomb", "bye", "made", "made-reply",
-		"press", "press-reply",
+		"press", "press-reply", "lines", "lines-reply",
 		"challenge", "join", "welcome", "accept", "lane-join", "lane-yes",
 	}
 	out := []sample{{name: "frame-have-digest", frame: &Have{Ledger: TID(id("ledger")), Digest: Digest{2}}}, {name: "frame-hello-tombs", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages | FeatureTombs}}, {name: "frame-hello-stages", frame: &Hello{Version: 1, Inc: Incarnation{1}, Now: 1764500000000, Digest: Digest{2}, Features: FeatureStages}}}
+	out = append(out, sample{name: "frame-lines-none", frame: &Lines{}}, sample{name: "frame-lines-off", frame: &LinesReply{Code: LinesOff}})
 	for i, f := range all {
 		out = append(out, sample{name: "frame-" + names[i], frame: f})
 	}

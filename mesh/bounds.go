@@ -46,7 +46,7 @@ func bounded(r *Counters) (network.ResourceManager, error) {
 			StreamsOutbound: streamsPerPeer, FD: connsPerPeer, Memory: memoryPerPeer,
 		},
 		ProtocolPeer: map[protocol.ID]rcmgr.ResourceLimits{
-			syncProtocol: small, madeProtocol: small, pressProtocol: small, whereProtocol: small, pairProtocol: small, pingProtocol: small, relayProtocol: small, passProtocol: small,
+			syncProtocol: small, madeProtocol: small, pressProtocol: small, linesProtocol: small, whereProtocol: small, pairProtocol: small, pingProtocol: small, relayProtocol: small, passProtocol: small,
 			proto.ProtoIDv2Hop: wide, proto.ProtoIDv2Stop: wide,
 		},
 	}

@@ -116,15 +116,20 @@ func (b *border) met() (kim, maya int) {
 func TestALanesComputerIsPolitelyRefusedWhatIsTheFleetsOwn(t *testing.T) { // L1
 	virtual.Test(t, func(t *testing.T) {
 		b := newBorder(t)
-		pressed := false
+		pressed, shown := false, false
 		b.on()
 		kim, maya := b.met()
+		b.meshes[kim].c.Lines = func(context.Context, ledger.Device, ledger.Lines) ledger.LinesReply {
+			shown = true
+			return ledger.LinesReply{}
+		}
 		b.meshes[kim].c.Pressed = func(context.Context, ledger.Device, ledger.Press) error {
 			pressed = true
 			return nil
 		}
 		b.meshes[kim].c.Made = func(context.Context, uint64, uint64, ledger.OID) bool { return true }
 		for p, f := range map[protocol.ID]ledger.Frame{
+			linesProtocol: &ledger.Lines{Holder: ledger.ID{1}, Files: []ledger.LinesOf{{Path: "a"}}},
 			pressProtocol: &ledger.Press{Ledger: ledger.TID{1}, Action: ledger.PressClose, At: 1},
 			madeProtocol:  &ledger.Made{Repo: laneRepo, Pull: 1, Head: gitID(1)},
 		} {
@@ -136,10 +141,13 @@ func TestALanesComputerIsPolitelyRefusedWhatIsTheFleetsOwn(t *testing.T) { // L1
 			}
 			_ = s.Reset()
 		}
-		if pressed {
-			t.Error("the press was taken")
+		if pressed || shown {
+			t.Errorf("the press was taken: %v, lines were shown: %v", pressed, shown)
 		}
-		if n := b.meshes[kim].refused.n[RefusedLane].Load(); n != 2 {
+		if r, err := b.meshes[kim].AskLines(t.Context(), b.ids[maya].Device(), ledger.Lines{Holder: ledger.ID{1}, Files: []ledger.LinesOf{{Path: "a"}}}); err == nil {
+			t.Errorf("another developer's computer is asked for lines: %+v", r)
+		}
+		if n := b.meshes[kim].refused.n[RefusedLane].Load(); n != 3 {
 			t.Errorf("%d refusals are counted", n)
 		}
 		if got := b.meshes[kim].AskMade(t.Context(), laneRepo, 1, gitID(1)); len(got) > 0 {

@@ -73,7 +73,10 @@ type Config struct {
 	Made func(ctx context.Context, repo, pull uint64, head ledger.OID) bool
 	// Pressed takes what a person pressed on another member of the fleet; the words of an error are shown
 	// to that person. It is called from several goroutines; nil refuses.
-	Pressed     func(ctx context.Context, from ledger.Device, p ledger.Press) error
+	Pressed func(ctx context.Context, from ledger.Device, p ledger.Press) error
+	// Lines are what a session here has changed, as text, for another member; it says what may be shown. It is called
+	// from several goroutines; nil shows nothing.
+	Lines       func(ctx context.Context, from ledger.Device, q ledger.Lines) ledger.LinesReply
 	Wall        func() time.Time
 	Logger      *slog.Logger
 	Heartbeat   time.Duration // of gossip; 0 is a second
@@ -133,9 +136,11 @@ type Mesh struct {
 	pubsub  *pubsub.PubSub
 	redial  chan struct{}
 	presses chan struct{} // one for each that is looked at
+	showing chan struct{} // one for each question for lines that is answered
 	reserve chan struct{}
 	refused Counters
 	rates   rates
+	linesBy rates // questions for lines
 	recent  recent
 	hands   hands
 	emitter event.Emitter // of addresses over relays; nil without them
@@ -205,7 +210,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	}
 	m := &Mesh{
 		c: c, gate: newGate(), events: make(chan Event, eventsMax), inbox: make(chan gossiped, inboxMax),
-		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
+		redial: make(chan struct{}, 1), presses: make(chan struct{}, pressesMax), showing: make(chan struct{}, linesMax), linesBy: rates{burst: linesMinute}, status: map[ledger.Device]*PeerStatus{}, up: map[ledger.Device]bool{},
 		former: map[ledger.Device][]ledger.Incarnation{}, addrs: map[ledger.Device][]ma.Multiaddr{}, places: map[ledger.Device]place{},
 		sessions: map[ledger.Device]*session{}, answers: map[ledger.Device]int{}, soon: map[ledger.Device]bool{}, lanes: map[ledger.TID]*lane{},
 		reserve: make(chan struct{}, 1), seen: map[peer.ID]sight{}, near: map[ledger.Device][]ma.Multiaddr{}, shut: map[peer.ID]bool{}, dropped: map[peer.ID]bool{}, spurns: map[peer.ID]spurn{}, bent: map[peer.ID]chan struct{}{}, began: time.Now(),
@@ -226,6 +231,7 @@ func Start(ctx context.Context, c Config) (*Mesh, error) {
 	m.host.SetStreamHandler(syncProtocol, m.orLanes(m.answerSync))
 	m.host.SetStreamHandler(madeProtocol, m.members(m.answerMade))
 	m.host.SetStreamHandler(pressProtocol, m.members(m.answerPress))
+	m.host.SetStreamHandler(linesProtocol, m.members(m.answerLines))
 	m.host.SetStreamHandler(whereProtocol, m.orLanes(m.answerWhere))
 	m.host.SetStreamHandler(pairProtocol, m.answerPair)
 	m.host.SetStreamHandler(pingProtocol, m.members(m.answerPing))
@@ -341,6 +347,7 @@ func (m *Mesh) SetMembers(devices []ledger.Device) {
 		return
 	}
 	m.rates.keep(m.gate.member)
+	m.linesBy.keep(m.gate.member)
 	m.leaveRelays(removed, peers)
 	for _, p := range removed {
 		if m.porch != nil {

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ const (
 
 // rates are the buckets of those who write. Their number is bounded by that of the members.
 type rates struct {
+	burst   float64 // 0: rateBurst
 	mu      sync.Mutex
 	buckets map[writer]*bucket
 }
@@ -28,7 +30,7 @@ type writer struct {
 	work bool
 }
 
-// bucket fills with time, up to rateBurst.
+// bucket fills with time, up to the burst.
 type bucket struct {
 	left float64
 	at   time.Time
@@ -41,12 +43,13 @@ func (r *rates) take(who writer, perMinute int, now time.Time) bool {
 	if r.buckets == nil {
 		r.buckets = map[writer]*bucket{}
 	}
+	burst := cmp.Or(r.burst, rateBurst)
 	b := r.buckets[who]
 	if b == nil {
-		b = &bucket{left: rateBurst}
+		b = &bucket{left: burst}
 		r.buckets[who] = b
 	} else {
-		b.left = min(rateBurst, b.left+now.Sub(b.at).Minutes()*float64(perMinute))
+		b.left = min(burst, b.left+now.Sub(b.at).Minutes()*float64(perMinute))
 	}
 	b.at = now
 	if b.left < 1 {

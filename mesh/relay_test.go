@@ -233,7 +233,7 @@ func TestWhoDialsBackComesInWhileItWasAskedAndIsHeardByNobody(t *testing.T) {
 	if err := stranger.Connect(c.ctx, at); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []protocol.ID{syncProtocol, pingProtocol, whereProtocol, pressProtocol} {
+	for _, p := range []protocol.ID{syncProtocol, pingProtocol, whereProtocol, pressProtocol, linesProtocol} {
 		s, err := stranger.NewStream(c.ctx, at.ID, p)
 		if err != nil {
 			continue

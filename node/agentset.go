@@ -63,6 +63,7 @@ type AgentOptions struct {
 	Project string // settings of the project in this directory
 	Hook    string // the program that hooks start
 	Trust   bool   // trust parley's hooks for Codex, in a person's place
+	Gone    bool   // the home need not be set up (any more): to take out what belongs to it
 }
 
 // AgentSet sets coding agents up to ask this home's node.
@@ -72,10 +73,10 @@ type AgentSet struct {
 	own     map[string]AgentConfig
 }
 
-// Agents opens the settings of the coding agents on this computer. The home must be set up.
+// Agents opens the settings of the coding agents on this computer.
 func (h Home) Agents(o AgentOptions) (*AgentSet, error) {
 	config, err := h.Config()
-	if err != nil {
+	if err != nil && !(o.Gone && errors.Is(err, api.ErrNoHome)) {
 		return nil, err
 	}
 	home, err := os.UserHomeDir()
@@ -92,7 +93,7 @@ func (h Home) Agents(o AgentOptions) (*AgentSet, error) {
 		}
 	}
 	s := &AgentSet{own: config.Agents, o: install.Options{
-		Home: home, Node: h.Dir, Hook: hook, Parley: parley, Server: []string{"mcp"}, Env: os.Getenv, TOML: readTOML, Trust: o.Trust,
+		Home: home, Node: h.Dir, Own: DefaultHome().Dir, Hook: hook, Parley: parley, Server: []string{"mcp"}, Env: os.Getenv, TOML: readTOML, Trust: o.Trust,
 	}}
 	if h.Dir != DefaultHome().Dir {
 		s.o.Server = []string{"--home", h.Dir, "mcp"}
@@ -190,7 +191,10 @@ func (s *AgentSet) Install(name string) ([]AgentChange, error) {
 	return s.plan(name, s.planner.Install)
 }
 
-// Remove plans to take parley out of an agent's settings.
+// Others are the homes on this computer besides this one that an agent asks.
+func (s *AgentSet) Others(name string) []string { return s.o.Others(name) }
+
+// Remove plans to take what belongs to this home out of an agent's settings.
 func (s *AgentSet) Remove(name string) ([]AgentChange, error) { return s.plan(name, s.planner.Remove) }
 
 func (s *AgentSet) plan(name string, how func(string) ([]AgentChange, error)) ([]AgentChange, error) {

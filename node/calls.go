@@ -158,7 +158,8 @@ func (r reader) Why(subject string) (api.Why, error) {
 // Inbox lists the cards.
 func (r reader) Inbox() ([]api.Card, error) {
 	cards, err := view(r.n, func(v viewer) ([]api.Card, error) { return v.inbox(), nil })
-	return append(cards, r.n.live.cards()...), err
+	odd, broken := r.n.oddPasskeys()
+	return append(append(cards, odd...), r.n.live.cards()...), errors.Join(err, broken)
 }
 
 // Log lists what happened.

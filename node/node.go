@@ -167,7 +167,7 @@ func (n *Node) assemble(ctx context.Context, rc RunConfig) error {
 	}
 	n.mesh, err = mesh.Start(ctx, mesh.Config{
 		Identity: n.id, Fleet: n.fleet, Inc: n.inc, Listen: n.cfg.Listen,
-		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
+		Book: book{n}, Peers: n.peers, Open: n.open.all, Made: n.made, Pressed: n.pressed, Lines: n.live.showLines, Wall: n.wall, Logger: n.slog, SyncEvery: n.cfg.Timers.SyncEvery.Duration,
 		HostOptions: rc.HostOptions, Reach: n.cfg.reach(), Version: Version(),
 	})
 	if err != nil {

@@ -40,18 +40,15 @@ func (n *Node) openPasskeys() error {
 	if err != nil && !errors.Is(err, presence.ErrNoKey) {
 		return err
 	}
-	book, refused, err := passkey.Open(n.home.PasskeysPath(), func(k passkey.Key) bool {
+	book, _, err := passkey.Open(n.home.PasskeysPath(), func(k passkey.Key) bool {
 		p := presence.Proof{Kind: presence.Kind(k.Agreed.Kind), Nonce: k.Agreed.Nonce, Signature: k.Agreed.Signature}
 		return presence.Signed(public, api.PasskeyAddAct(k.ID, k.Name, k.Public), p)
 	})
 	if err != nil {
 		return err
 	}
-	for _, name := range refused {
-		n.log.add(core.Note{Level: "warn", Kind: "refused", Who: n.cfg.Name, Text: fmt.Sprintf("the passkey %q was not added with this computer's passphrase, and presses nothing", name)})
-	}
 	n.passkeys = book
-	return nil
+	return n.recallPasskeys()
 }
 
 // openPage takes the page's port. A page that cannot be served stops no node: everything is in the commands too.
@@ -118,15 +115,6 @@ func (p pages) OpenPage(context.Context) (api.PageLink, error) {
 	return p.s.Link(), nil
 }
 
-// Passkeys lists the passkeys.
-func (p pages) Passkeys(context.Context) ([]api.Passkey, error) {
-	var out []api.Passkey
-	for _, k := range p.n.passkeys.Keys() {
-		out = append(out, api.Passkey{ID: k.ID, Name: k.Name, Added: k.Added})
-	}
-	return out, nil
-}
-
 // RemovePasskey takes one out of the book.
 func (p pages) RemovePasskey(ctx context.Context, id string, proof presence.Proof) (api.Outcome, error) {
 	return p.n.change(ctx, func(n *Node) (api.Outcome, []core.Effect, error) {
@@ -136,6 +124,9 @@ func (p pages) RemovePasskey(ctx context.Context, id string, proof presence.Proo
 		err := n.passkeys.Remove(id)
 		if errors.Is(err, passkey.ErrNone) {
 			err = fmt.Errorf("%s: %w", id, api.ErrNoPasskey)
+		}
+		if err == nil {
+			n.notePasskey("say", "a person removed the passkey "+shortKey(id))
 		}
 		return api.Outcome{Text: "the passkey presses nothing from now on", Next: "parley passkey list"}, nil, err
 	})
@@ -174,7 +165,11 @@ func (k keys) Add(ctx context.Context, answer []byte, name string, by api.Prover
 			return api.Outcome{}, nil, err
 		}
 		key.Agreed = passkey.Agreed{Kind: string(proof.Kind), Nonce: proof.Nonce, Signature: proof.Signature}
-		return api.Outcome{Text: "the passkey " + key.Name + " presses buttons from now on", Next: "parley passkey list"}, nil, n.passkeys.Add(key)
+		if err := n.passkeys.Add(key); err != nil {
+			return api.Outcome{}, nil, err
+		}
+		n.notePasskey("say", fmt.Sprintf("a person let the passkey %s (%q) in", shortKey(key.ID), key.Name))
+		return api.Outcome{Text: "the passkey " + key.Name + " presses buttons from now on", Next: "parley passkey list"}, nil, nil
 	})
 }
 

@@ -25,7 +25,7 @@ func (n *Node) pageSettings(ctx context.Context) (page.Settings, error) {
 	if out.Shared, err = view(n, func(v viewer) ([]page.Shared, error) { return v.shared(), nil }); err != nil {
 		return page.Settings{}, err
 	}
-	out.Agents, out.Policies = n.live.inForce()
+	out.Agents, out.AgentsIn, out.Policies = n.live.inForce()
 	out.Tools = n.codingAgents(ctx)
 	return out, nil
 }
@@ -53,11 +53,13 @@ func workOf(s lanes.Switch) []uint64 {
 	return s.Live
 }
 
-// inForce is the switch of this computer for its agents, and the policy of each repository.
-func (l *live) inForce() (on bool, out []page.Policy) {
+// inForce is the switch of this computer for its agents, what holds in each repository, and its policy.
+func (l *live) inForce() (on bool, in []page.AgentsIn, out []page.Policy) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.repos {
+		_, own := l.switches.Only[strings.ToLower(r.slug)]
+		in = append(in, page.AgentsIn{Repository: r.slug, On: l.activeIn(r), Own: own, Lines: l.lines.on[strings.ToLower(r.slug)]})
 		p := detect.DefaultPolicy()
 		if r.policy.rules != nil {
 			p = r.policy.rules.Policy()
@@ -68,7 +70,7 @@ func (l *live) inForce() (on bool, out []page.Policy) {
 		}
 		out = append(out, shown)
 	}
-	return l.switches.All, out
+	return l.switches.All, in, out
 }
 
 // codingAgents are the agents whose settings are on this computer. Those that have a command of their own to be looked

@@ -58,6 +58,7 @@ type live struct {
 	inc      ledger.Incarnation                         // of chains that begin now
 	shares   map[shareKey]*sharing                      // what lanes get of what is written here
 	loaded   bool                                       // what is stored was folded
+	lines    lines
 }
 
 // chainPlace names one chain of one ledger.
@@ -80,7 +81,7 @@ func newLive(n *Node) *live {
 		n: n, inc: n.inc, out: make(chan struct{}, 1), news: make(chan struct{}, 1), fold: overlap.New(), heads: map[ledger.TID]ledger.Head{},
 		heardOf: map[ledger.TID]bool{}, taken: map[chainPlace]uint64{}, spots: map[string]*spot{}, located: map[string]located{},
 		sessions: map[sessionKey]*session{}, fetched: make(chan struct{}, 1), stood: map[ledger.ID]stood{},
-		before: map[ledger.ID]map[ledger.Path]*ledger.Edit{}, turns: map[ledger.ID][]turn{},
+		before: map[ledger.ID]map[ledger.Path]*ledger.Edit{}, turns: map[ledger.ID][]turn{}, lines: newLines(),
 	}
 	return l
 }
@@ -97,6 +98,11 @@ func (l *live) load() error {
 		return err
 	} else {
 		l.switches = readSwitches(value)
+	}
+	if value, err := l.n.store.Get([]byte(linesKey)); err != nil {
+		return err
+	} else {
+		l.lines.on = readLines(value)
 	}
 	l.setRepos()
 	l.setPeople()

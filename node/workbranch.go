@@ -23,7 +23,6 @@ const (
 	pullFilesMax  = 300
 	pullBudget    = 5 * time.Minute
 	branchesFirst = 20 * time.Second // after a start, when others are busier
-	pullBlobMax   = 1 << 20
 )
 
 // pushed is what was published of one pull request or branch.
@@ -173,59 +172,20 @@ func (l *live) readPushed(ctx context.Context, g *repo.Repo, r *liveRepo, says l
 	if err != nil {
 		return nil, err
 	}
-	reader := codeReader(layout)
-	delta, prints, err := readBoth(ctx, g, reader, files, string(fork), string(head))
-	if err != nil {
+	d := &detect.Digest{Base: string(fork), Head: string(head), Files: files}
+	if err := g.Read(ctx, d, codeReader(layout)); err != nil {
 		return nil, err
 	}
-	says.Head, says.Base, says.Grammars = oid(head), oid(fork), reader.Grammars()
+	says.Head, says.Base, says.Grammars = oid(head), oid(fork), d.Grammars
 	out := &pushed{repo: r, head: head, edits: map[string]*ledger.Edit{}, says: says}
 	id := ledger.BranchSide(r.Host, r.Repo, out.says.Name)
-	for i := range files {
-		f := &files[i]
+	for i := range d.Files {
+		f := &d.Files[i]
 		if ledger.Path(f.Path).Validate() == nil {
-			out.edits[f.Path] = overlap.EditOf(id, f, &delta, prints[f.Path], editBytesMax)
+			out.edits[f.Path] = overlap.EditOf(id, f, &d.Delta, g.PrintsOf(f), editBytesMax)
 		}
 	}
 	return out, nil
-}
-
-// readBoth reads both versions of changed files as code.
-func readBoth(ctx context.Context, g *repo.Repo, reader detect.Reader, files []detect.File, base, head string) (detect.Delta, map[string][]uint64, error) {
-	var before, after []detect.Unit
-	prints := map[string][]uint64{}
-	read := func(commit, path, blob string) (detect.Unit, bool, error) {
-		if blob == "" {
-			return detect.Unit{}, false, nil
-		}
-		content, there, err := g.File(ctx, commit, path)
-		if err != nil || !there || len(content) > pullBlobMax {
-			return detect.Unit{}, false, err
-		}
-		return reader.Read(path, content), true, nil
-	}
-	for i := range files {
-		f := &files[i]
-		if f.Binary || f.Mode&0o170000 == 0o160000 || f.BaseMode&0o170000 == 0o160000 {
-			continue
-		}
-		old, hadOld, err := read(base, f.Old(), f.BaseBlob)
-		if err != nil {
-			return detect.Delta{}, nil, err
-		}
-		now, hasNow, err := read(head, f.Path, f.Blob)
-		if err != nil {
-			return detect.Delta{}, nil, err
-		}
-		if hadOld {
-			before, f.Quality = append(before, old), old.Quality
-		}
-		if hasNow {
-			after, f.Quality = append(after, now), max(f.Quality, now.Quality)
-			prints[f.Path] = detect.NewPrints(old.Prints, now.Prints)
-		}
-	}
-	return reader.Compare(before, after), prints, nil
 }
 
 // publish writes what is new of a pull request.

@@ -73,3 +73,37 @@ func TestAPullRequestIsASideUntilItIsGone(t *testing.T) { // C1
 		t.Errorf("there are %d conflicts, %v", len(all), err)
 	}
 }
+
+func TestAPullRequestIsReadBesideUnchangedFiles(t *testing.T) { // C1, C4
+	homes, dirs := newCrew(t, 1)
+	dir := dirs[0]
+	write(t, filepath.Join(dir, "web", "config.ts"), "export const API = '/v1'\n")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "config")
+	base := git(t, dir, "rev-parse", "HEAD")
+	git(t, dir, "checkout", "-q", "-b", "feat/void")
+	write(t, filepath.Join(dir, "web", "page.ts"), "import { API } from './config'\nexport const load = (id: string) => fetch(`${API}/users/${id}`)\n")
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "page")
+	head := git(t, dir, "rev-parse", "HEAD")
+	git(t, dir, "checkout", "-q", "main")
+	c := runCrewed(t, homes[0], dir)
+	mirror := c.repos[0].mirror
+	git(t, mirror.Dir(), "fetch", "-q", dir, "feat/void", "main")
+	g, err := repo.Open(t.Context(), mirror.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	now, err := c.live.readPushed(t.Context(), g, c.live.repositories()[0], ledger.Branch{Name: "feat/void"}, worktree.OID(base), worktree.OID(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := now.edits["web/page.ts"]
+	if e == nil || len(now.edits) != 1 || len(e.Prints) == 0 {
+		t.Fatalf("%+v", now.edits)
+	}
+	if !slices.ContainsFunc(e.References, func(r ledger.ReferenceEdit) bool { return r.Target == "http:GET /v1/users/{}" && r.Sure }) {
+		t.Errorf("it uses %+v", e.References)
+	}
+}

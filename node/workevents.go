@@ -74,6 +74,7 @@ func (l *live) settle(ctx context.Context, now time.Time) {
 		l.bell.Ring()
 		l.n.changed.Ring()
 	}
+	l.lookAhead(ctx)
 }
 
 // stepsMax bounds the steps of one settling: what comes meanwhile must not keep those waiting who are to be told.

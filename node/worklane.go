@@ -89,7 +89,7 @@ func (l *live) share(r *liveRepo, record *ledger.Record) {
 			l.tell(s, r, one)
 		}
 		if body := l.bodyFor(s, record.Content); body != nil {
-			l.tell(s, r, overlap.Statement{For: record.Place(), At: record.At, Body: body}, record.Re...)
+			l.tell(s, r, overlap.Statement{For: record.Place(), At: record.At, Body: body}, l.answered(s, record)...)
 		}
 	}
 }
@@ -141,11 +141,7 @@ func (l *live) atEnd(s *sharing, fleet ledger.TID) bool {
 
 // tell writes one record for a lane. It stands for what was said at home, which is folded already.
 func (l *live) tell(s *sharing, r *liveRepo, one overlap.Statement, re ...ledger.ID) {
-	if c, ok := one.Body.(*ledger.Branch); ok && !l.atEnd(s, c.Of) {
-		bare := *c
-		bare.Of = ledger.TID{} // with whom else there is a lane is not for this one
-		one.Body = &bare
-	}
+	one.Body = l.withoutThird(s, one.Body)
 	if s.work.Names != (ledger.NamesKey{}) {
 		if one.Body = overlap.Hide(one.Body, s.work.Names, editBytesMax); one.Body == nil {
 			return
@@ -155,6 +151,43 @@ func (l *live) tell(s *sharing, r *liveRepo, one overlap.Statement, re ...ledger
 	if _, err := l.seal(r, s.work.On, h, one.Body); err != nil {
 		l.failed("record for a lane", err)
 	}
+}
+
+// withoutThird leaves out of a body which other developers there are than those of the lane, and what is theirs.
+func (l *live) withoutThird(s *sharing, body ledger.Body) ledger.Body {
+	strange := func(id ledger.ID) bool {
+		who := l.fold.DeveloperOf(id)
+		return who == ledger.TID{} || !l.atEnd(s, who)
+	}
+	switch c := body.(type) {
+	case *ledger.Branch:
+		if !l.atEnd(s, c.Of) {
+			bare := *c
+			bare.Of = ledger.TID{}
+			return &bare
+		}
+	case *ledger.Message:
+		bare := *c
+		bare.To = slices.DeleteFunc(slices.Clone(c.To), strange)
+		return &bare
+	case *ledger.Intent:
+		bare := *c
+		bare.Depends = slices.DeleteFunc(slices.Clone(c.Depends), strange)
+		return &bare
+	}
+	return body
+}
+
+// answered are those of the messages that one answers which the lane was told, or which its other end wrote.
+func (l *live) answered(s *sharing, record *ledger.Record) []ledger.ID {
+	if len(record.Re) == 0 {
+		return nil
+	}
+	known := map[ledger.ID]bool{}
+	for _, m := range l.fold.Messages() {
+		known[m.ID] = m.Who.Fleet == s.peer || m.Who.Fleet == l.n.fleet && l.bodyFor(s, &ledger.Message{To: m.To}) != nil
+	}
+	return slices.DeleteFunc(slices.Clone(record.Re), func(id ledger.ID) bool { return !known[id] })
 }
 
 // heardThere reports whether a record that came is of somebody else's work, and folded: what this developer's computers

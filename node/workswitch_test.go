@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/internal/presence"
+	"github.com/parley-mesh/parley/node/page"
 )
 
 func TestTwoSwitchesAtOnceBothCount(t *testing.T) { // D-27
@@ -56,5 +57,23 @@ func TestASwitchOfOneRepositoryActsWhileAnotherIsOn(t *testing.T) { // D-27
 		})
 		c.live.switched.Ring()
 		eventually(t, "the checkout is watched, or no more", func() bool { return watched() == on })
+	}
+}
+
+func TestTheSetupShowsWhatTheSwitchComesToInEachRepository(t *testing.T) { // D-27
+	p, _ := working(t)
+	for _, test := range []struct {
+		now  switches
+		want page.AgentsIn
+	}{
+		{switches{}, page.AgentsIn{Repository: workSlug}},
+		{switches{All: true}, page.AgentsIn{Repository: workSlug, On: true}},
+		{switches{All: true, Only: map[string]bool{workSlug: false}}, page.AgentsIn{Repository: workSlug, Own: true}},
+		{switches{Only: map[string]bool{workSlug: true}}, page.AgentsIn{Repository: workSlug, On: true, Own: true}},
+	} {
+		p.live.locked(func() { p.live.switches = test.now })
+		if _, in, _ := p.live.inForce(); len(in) != 1 || in[0] != test.want {
+			t.Errorf("%+v: %+v", test.now, in)
+		}
 	}
 }

@@ -115,16 +115,29 @@ const (
 // facts are what a session was not told yet, of a rank up to the given one, as it was settled last: a step of an agent does
 // not wait for what came this moment.
 func (l *live) facts(s *session, rank int) (texts []string) {
+	var quotes []string
+	room := quoteFiles
 	for _, o := range l.parts(s) {
 		b := l.fold.SettledBriefing(o.id)
 		for _, f := range b.Facts {
 			if f.Rank <= rank && s.tell(f.Key) {
 				texts = append(texts, quoted(f.Text))
 			}
+			if rank < warningRank || !slices.Contains(s.told, f.Key) || slices.Contains(s.told, linesFact(f)) {
+				continue // lines alone put no turn's end off, and come once
+			}
+			more := l.quote(f.Conflict, b.Side.ID, &room)
+			if quotes = append(quotes, more...); len(more) > 0 {
+				s.tell(linesFact(f))
+			}
 		}
 	}
-	return texts
+	return append(texts, quotes...)
 }
+
+// linesFact is the key of the lines that a fact is about: they may come later than it, and are told once for each change
+// of it too.
+func linesFact(f overlap.Fact) string { return "lines:" + f.Key }
 
 // parts are a session and its work in other checkouts.
 func (l *live) parts(s *session) []*session {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -83,6 +84,64 @@ func TestALaneHearsNothingOfAThirdDeveloper(t *testing.T) { // D-26, L1
 		"feat/before": true, "feat/after": true, string(third[:]): false, string(her[:]): false,
 		"found with ada": false, "gone with ada": false, "found with maya": true, "found with nobody": true,
 		"because of ada": false, "because of maya": true,
+	} {
+		if got := p.crossesText(text); got != want {
+			t.Errorf("%q crosses: %v", text, got)
+		}
+	}
+}
+
+// ascending are ids as records list them.
+func ascending(ids ...ledger.ID) []ledger.ID {
+	slices.SortFunc(ids, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	return ids
+}
+
+// One of them is told what is for both, and a task that depends on both: it names the sides of its own lane alone.
+func TestALaneIsNotToldWhoElseIsMeant(t *testing.T) { // D-26, C17, L1
+	p, r := working(t)
+	ada := newPen(3)
+	p.found(ada)
+	third, adas := p.fleets[ada], ledger.ID{5}
+	hers := p.switches(p.maya, &ledger.LaneOn{Repos: laneAt, Live: laneAt})
+	p.switches(p.kim, &ledger.LaneOn{Repos: laneAt})
+	s := p.saysWork(r, &ledger.Session{State: ledger.SessionLive, Agent: "codex", Checkout: [16]byte{1}})
+	own := p.saysWork(r, &ledger.Intent{Session: s, State: ledger.IntentLive, Task: "what the other rests on"})
+	p.live.fold.SetPeople(map[ledger.Device]overlap.Person{
+		p.kim.device(): {Fleet: p.fleet, Own: true}, p.maya.device(): {Fleet: p.hers}, ada.device(): {Fleet: third},
+	})
+	p.live.fold.SetShares(map[ledger.ID]overlap.Share{hers: {Fleet: p.hers}, adas: {Fleet: third}})
+	there := &ledger.Session{State: ledger.SessionLive, Agent: "claude", Checkout: [16]byte{1}}
+	maya, her := p.adds(p.maya, hers, 11, there), p.adds(ada, adas, 12, there)
+	from, fromHer := p.adds(p.maya, hers, 13, &ledger.Message{From: maya, Text: "hers"}), p.adds(ada, adas, 14, &ledger.Message{From: her, Text: "adas"})
+	rests := func(task string) {
+		p.saysWork(r, &ledger.Intent{Session: s, State: ledger.IntentLive, Task: task, Depends: ascending(maya, her, own)})
+	}
+	rests("depends, from before the switch")
+	p.switches(p.kim, &ledger.LaneOn{Repos: laneAt, Live: laneAt})
+	p.live.fold.SetPeople(map[ledger.Device]overlap.Person{
+		p.kim.device(): {Fleet: p.fleet, Own: true}, p.maya.device(): {Fleet: p.hers}, ada.device(): {Fleet: third},
+	})
+	p.live.fold.SetShares(map[ledger.ID]overlap.Share{hers: {Fleet: p.hers}, adas: {Fleet: third}})
+	p.live.fold.Settle()
+	rests("depends, from after the switch")
+	answer := func(text string, to []ledger.ID, re ...ledger.ID) ledger.ID {
+		p.live.mu.Lock()
+		record, err := p.live.write(r, &ledger.Message{From: s, To: to, Text: text}, re...)
+		p.live.mu.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.stores()
+		return record.ID
+	}
+	secret := answer("for ada", []ledger.ID{her})
+	both := answer("for both", ascending(maya, her), from, fromHer, secret)
+	answer("once more for both", ascending(maya, her), both)
+	for text, want := range map[string]bool{
+		"depends, from before the switch": true, "depends, from after the switch": true, "for both": true, "once more for both": true, "for ada": false,
+		string(maya[:]): true, string(own[:]): true, string(from[:]): true, string(both[:]): true,
+		string(her[:]): false, string(fromHer[:]): false, string(secret[:]): false,
 	} {
 		if got := p.crossesText(text); got != want {
 			t.Errorf("%q crosses: %v", text, got)

@@ -50,14 +50,15 @@ func (l *live) Conflicts(_ context.Context, q api.ConflictQuery) ([]api.Conflict
 }
 
 // Conflict shows one with what was done about it.
-func (l *live) Conflict(_ context.Context, ref string) (api.ConflictShown, error) {
+func (l *live) Conflict(ctx context.Context, ref string) (api.ConflictShown, error) {
+	l.seeConflict(ctx, ref)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, err := l.conflictNamed(ref)
 	if err != nil {
 		return api.ConflictShown{}, err
 	}
-	out := api.ConflictShown{Conflict: l.conflict(c)}
+	out := api.ConflictShown{Conflict: l.conflict(c), Lines: l.quotations(l.wishes(&c, ledger.ID{}))}
 	for _, a := range c.Acts {
 		out.Acts = append(out.Acts, api.ConflictAct{At: moment(a.At), Who: l.whoOf(a), Side: a.By.Ref, Action: overlap.WordOf(a.Action), Note: a.Note, Person: a.Person})
 	}

@@ -16,7 +16,8 @@ import (
 const briefingMax = 8000
 
 // Briefing is what a session should know; reading it marks its messages as told.
-func (l *live) Briefing(_ context.Context, who api.Caller) (api.Briefing, error) {
+func (l *live) Briefing(ctx context.Context, who api.Caller) (api.Briefing, error) {
+	l.seeSide(ctx, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.settled(); err != nil {
@@ -55,6 +56,13 @@ func (l *live) Briefing(_ context.Context, who api.Caller) (api.Briefing, error)
 	}
 	if len(lines) == 0 {
 		lines = []string{"Nobody else works near you, and nothing conflicts."}
+	}
+	room := quoteFiles
+	for _, f := range b.Facts {
+		quotes := l.quote(f.Conflict, side, &room)
+		if lines = append(lines, quotes...); len(quotes) > 0 && !who.Peek {
+			s.told.add(linesFact(f))
+		}
 	}
 	out.Text = clipText(strings.Join(lines, "\n"), briefingMax)
 	for _, c := range l.fold.Conflicts() {

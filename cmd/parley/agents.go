@@ -89,6 +89,7 @@ func (a *app) agentsInstall(c *cobra.Command, args []string, f agentFlags) error
 }
 
 func (a *app) agentsRemove(c *cobra.Command, args []string, f agentFlags) error {
+	f.Gone = true
 	set, names, err := a.agentsNamed(c, args, f)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (a *app) agentsEach(ctx context.Context, set *node.AgentSet, names []string
 }
 
 func (a *app) agentsOne(ctx context.Context, set *node.AgentSet, name, what string, dry bool) error {
-	plan := set.Install
+	plan, others := set.Install, set.Others(name)
 	if what == "remove" {
 		plan = set.Remove
 	}
@@ -148,10 +149,31 @@ func (a *app) agentsOne(ctx context.Context, set *node.AgentSet, name, what stri
 			return err
 		}
 		fmt.Fprintf(a.out, "%s: ran %s\n", name, oneLine(commandLine(command)))
-	case done == 0:
+	case done == 0 && len(others) == 0:
 		a.note("%s: nothing to do", name)
 	}
+	a.agentsOthers(name, what, others)
 	return nil
+}
+
+// agentsOthers says what becomes of an agent that asks another home: an agent asks one.
+func (a *app) agentsOthers(name, what string, others []string) {
+	for _, home := range others {
+		switch {
+		case what == "install":
+			a.note("%s asks this home now, and no more the home %s", name, home)
+		default:
+			a.note("%s asks the home %s, and goes on with it; %s ends that", name, home, ofHome(home, "agents remove "+name))
+		}
+	}
+}
+
+// ofHome is a command about a home.
+func ofHome(home, command string) string {
+	if home == node.DefaultHome().Dir {
+		return "parley " + command
+	}
+	return "parley --home " + quoted(home) + " " + command
 }
 
 func (a *app) agentsCheck(c *cobra.Command, args []string, f agentFlags) error {

@@ -157,6 +157,7 @@ func (a *app) printConflict(c api.ConflictShown, now time.Time) {
 	}
 	fmt.Fprintln(a.out)
 	table(a.out, "", rows)
+	a.printLines(c.Lines)
 	rows = nil
 	for _, t := range c.Turns {
 		rows = append(rows, []string{clock(t.At), "", t.State, t.Severity})
@@ -167,6 +168,26 @@ func (a *app) printConflict(c api.ConflictShown, now time.Time) {
 	if len(rows) > 0 {
 		fmt.Fprintln(a.out)
 		table(a.out, "", rows)
+	}
+}
+
+// printLines quotes what sides have changed, each line behind a bar.
+func (a *app) printLines(all []api.ConflictLines) {
+	for _, q := range all {
+		fmt.Fprintf(a.out, "\n%s has in %s on %s:\n", oneLine(q.Side), oneLine(q.Path), oneLine(q.Computer))
+		for i, line := range q.Lines {
+			if i > 0 && line.Number != q.Lines[i-1].Number+1 {
+				fmt.Fprintln(a.out, "  |")
+			}
+			mark := " "
+			if line.Changed {
+				mark = "+"
+			}
+			fmt.Fprintf(a.out, "  | %4d %s %s\n", line.Number, mark, oneLine(strings.ReplaceAll(line.Text, "\t", "    ")))
+		}
+		if q.Cut {
+			fmt.Fprintln(a.out, "  | …")
+		}
 	}
 }
 

@@ -17,15 +17,15 @@ import (
 
 // examineService looks at the service where one is installed; it is a person's choice.
 func (a *app) examineService(ctx context.Context, home node.Home) check {
-	around, err := home.Surroundings()
-	if errors.Is(err, os.ErrNotExist) {
-		return good("service", "none is installed (parley service install)")
-	}
-	if err != nil {
-		return ill("service-spoiled", because(err))
+	around, missing := home.Surroundings()
+	if missing != nil && !errors.Is(missing, os.ErrNotExist) {
+		return ill("service-spoiled", because(missing))
 	}
 	state, err := a.service("").State(ctx)
-	if err != nil {
+	if missing != nil && err == nil && !state.Installed {
+		return good("service", a.here("none is installed (run parley service install)"))
+	}
+	if err = errors.Join(err, missing); err != nil {
 		return ill("service-spoiled", because(err))
 	}
 	self, err := os.Executable()
@@ -37,6 +37,8 @@ func (a *app) examineService(ctx context.Context, home node.Home) check {
 
 func judgeService(around node.Surroundings, s service.State, self string) check {
 	switch {
+	case s.Masked:
+		return ill("service-down", "the service is masked, so that systemd does not start it")
 	case !s.Installed:
 		return ill("service-down", "the definition "+s.File+" is gone")
 	case s.Program != around.Program || !exists(s.Program):
@@ -50,6 +52,8 @@ func judgeService(around node.Surroundings, s service.State, self string) check 
 		}
 	}
 	switch {
+	case !s.Running && s.Trouble != "":
+		return ill("service-down", "the service does not run: "+s.Trouble)
 	case !s.Running:
 		return ill("service-down", "the service does not run")
 	case !s.Enabled:
@@ -159,7 +163,7 @@ func judgeNetwork(n api.Netcheck, home node.Home) []check {
 }
 
 // faultCards are the cards about faults; the others ask for a decision.
-var faultCards = []string{"C1", "C8", "C10", "C11", "C12", "C13", "C14", "C15", "C16", "C19"}
+var faultCards = []string{"C1", "C8", "C10", "C11", "C12", "C13", "C14", "C15", "C16", "C19", "C23"}
 
 func judgeCards(cards []api.Card) check {
 	var faults []string

@@ -60,6 +60,14 @@ func TestOneConflictIsShownWithItsSides(t *testing.T) { // C1, C12
 	}
 }
 
+func TestChangedLinesStandBehindBars(t *testing.T) { // C1
+	shown := api.ConflictShown{Conflict: refund, Lines: []api.ConflictLines{{Side: "INT-1200000", Computer: "laptop", Path: "db/schema.prisma", Cut: true, Lines: []api.Line{
+		{Number: 7, Text: "model Order {"}, {Number: 8, Changed: true, Text: "\tCF-1 blocks you\x1b[2J"}, {Number: 20, Text: "}"},
+	}}}}
+	out, _ := printed(t, func(a *app) { a.printConflict(shown, noon) })
+	wants(t, out, "INT-1200000 has in db/schema.prisma on laptop:\n  |    7   model Order {\n  |    8 +     CF-1 blocks you [2J\n  |\n  |   20   }\n  | …\n")
+}
+
 func TestAConflictIsExplained(t *testing.T) { // C9, C11
 	e := api.Explanation{
 		Conflict: refund, Rule: "an exclusive claim of one side, and an edit of the other", Why: []string{"declared, exact path", "0.90 is at least 0.85"},

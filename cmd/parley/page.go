@@ -140,7 +140,11 @@ func (a *app) passkeyList(c *cobra.Command, _ []string) error {
 	}
 	rows := [][]string{{"ID", "NAME", "SINCE"}}
 	for _, k := range all {
-		rows = append(rows, []string{short(k.ID), k.Name, ago(k.Added, time.Now())})
+		since := "presses nothing: it " + k.Trouble
+		if k.Trouble == "" {
+			since = ago(k.Added, time.Now())
+		}
+		rows = append(rows, []string{short(k.ID), oneLine(k.Name), since})
 	}
 	table(a.out, "", rows)
 	return nil

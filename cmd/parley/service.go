@@ -55,10 +55,11 @@ func (a *app) service(program string) service.Service {
 	if me, err := user.Current(); err == nil {
 		id = me.Uid // on Windows a security identifier
 	}
+	dir := service.DirFor(kind, xdg.Home, xdg.ConfigHome, home.Dir)
 	return service.Service{
 		Made: before.Made, User: id,
-		Spec: service.Spec{Name: service.NameFor(kind, home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
-		Kind: kind, Dir: service.DirFor(kind, xdg.Home, xdg.ConfigHome, home.Dir), UID: os.Getuid(), Run: output,
+		Spec: service.Spec{Name: service.Find(kind, dir, home.Dir, node.DefaultHome().Dir), Program: program, Home: home.Dir},
+		Kind: kind, Dir: dir, UID: os.Getuid(), Run: output,
 	}
 }
 
@@ -86,7 +87,10 @@ func (a *app) serviceInstall(ctx context.Context) error {
 		return err
 	}
 	if err := s.Install(ctx); err != nil {
-		return a.noService(errors.Join(err, home.ForgetSurroundings()))
+		if state, _ := s.State(ctx); !state.Installed { // else the system tries on, and reads them
+			err = errors.Join(err, home.ForgetSurroundings())
+		}
+		return a.noService(s.Name, err)
 	}
 	around.Made = s.Made
 	if err := home.SetSurroundings(around); err != nil {
@@ -102,15 +106,22 @@ func (a *app) serviceInstall(ctx context.Context) error {
 }
 
 // noService says what is left to do where the system offers no services.
-func (a *app) noService(err error) error {
-	if errors.Is(err, service.ErrNoManager) {
+func (a *app) noService(name string, err error) error {
+	switch {
+	case errors.Is(err, service.ErrNoManager):
 		return api.WithHint(err, "run parley up, which needs no service")
-	}
-	if errors.Is(err, service.ErrForeign) {
+	case errors.Is(err, service.ErrForeign):
 		return api.WithHint(err, "move that file away, or run parley up, which needs no service")
+	case errors.Is(err, service.ErrOther):
+		return api.WithHint(err, "remove it with that --home first, or run parley up, which needs no service")
+	case errors.Is(err, service.ErrMasked):
+		return api.WithHint(err, "run "+unmask(name)+", then run parley service install")
 	}
 	return api.WithHint(err, "run parley service status")
 }
+
+// unmask is the command that lets systemd start a service again.
+func unmask(name string) string { return "systemctl --user unmask " + name + ".service" }
 
 // explainLinger says when a service of systemd ends with its person's session.
 func (a *app) explainLinger(ctx context.Context, k service.Kind) {
@@ -224,13 +235,22 @@ func (a *app) serviceStatus(ctx context.Context) error {
 }
 
 func (a *app) printService(l serviceLine) {
-	if !l.Installed {
-		fmt.Fprintln(a.out, "No service is installed (parley service install).")
+	if l.Masked {
+		fmt.Fprintf(a.out, "The service %s is masked, so that systemd does not start it (%s).\n", l.Name, unmask(l.Name))
 		return
+	}
+	if !l.Installed {
+		fmt.Fprintln(a.out, a.here("No service is installed (run parley service install)."))
+		a.notOurs(l.State, l.Name)
+		return
+	}
+	running := yesNo(l.Running)
+	if l.Trouble != "" {
+		running += ": " + l.Trouble
 	}
 	rows := [][]string{
 		{"Service", l.Name + ", " + l.Kind},
-		{"Running", yesNo(l.Running)},
+		{"Running", running},
 		{"Starts when you sign in", yesNo(l.Enabled)},
 		{"Program", orDash(l.Program)},
 		{"Definition", l.File},
@@ -239,6 +259,13 @@ func (a *app) printService(l serviceLine) {
 		rows = append(rows, []string{"Stays when you sign out", yesNo(*l.Lingers)})
 	}
 	table(a.out, "", rows)
+}
+
+// notOurs tells of a service of the same name that is another home's.
+func (a *app) notOurs(s service.State, name string) {
+	if s.Other != "" {
+		a.note("the service %s is that of the home %s, and stays", name, s.Other)
+	}
 }
 
 func yesNo(b bool) string {
@@ -255,10 +282,11 @@ func (a *app) serviceRemove(ctx context.Context) error {
 		return err
 	}
 	if err := errors.Join(s.Remove(ctx), a.openHome().ForgetSurroundings()); err != nil {
-		return a.noService(err)
+		return a.noService(s.Name, err)
 	}
 	if !state.Installed {
 		fmt.Fprintln(a.out, "No service was installed.")
+		a.notOurs(state, s.Name)
 		return nil
 	}
 	fmt.Fprintf(a.out, "The service %s is removed.\n", s.Name)

@@ -42,15 +42,20 @@ func (a *app) uninstallCommand() *cobra.Command {
 func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error {
 	home := a.openHome()
 	var doomed []doom
+	var missing error // a home that was deleted by hand has left its service and its hooks
 	if data {
 		var err error
-		if doomed, err = a.confirmData(c.Context(), home, dry, confirm); err != nil {
+		doomed, err = a.confirmData(c.Context(), home, dry, confirm)
+		switch {
+		case errors.Is(err, api.ErrNoHome):
+			missing = api.WithHint(fmt.Errorf("delete the data: %w", err), "if the home is another one, name it: parley --home DIR uninstall --data")
+		case err != nil:
 			return err
 		}
 	}
 	if dry {
 		a.planUninstall(c.Context(), doomed)
-		return nil
+		return missing
 	}
 	errs := []error{a.serviceRemove(c.Context()), a.removeHooks(c.Context())}
 	if pid, running := home.Holder(); running && data {
@@ -63,7 +68,7 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 	if !data && exists(home.Dir) {
 		a.note("the home %s stays; parley uninstall --data deletes it", home.Dir)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, missing)...)
 }
 
 // doom is something that is deleted; erase gives back what of it stays.
@@ -150,14 +155,11 @@ func (a *app) stays(home string, others []string) {
 
 // removeHooks takes parley out of the settings of the agents, and then what is left beside them.
 func (a *app) removeHooks(ctx context.Context) error {
-	set, err := a.openHome().Agents(node.AgentOptions{})
-	if errors.Is(err, api.ErrNoHome) {
-		return nil // agents were never set up either
-	}
+	set, err := a.openHome().Agents(node.AgentOptions{Gone: true})
 	if err != nil {
 		return err
 	}
-	plan, err := a.openHome().Agents(node.AgentOptions{}) // a plan of its own: what is planned counts as done
+	plan, err := a.openHome().Agents(node.AgentOptions{Gone: true}) // a plan of its own: what is planned counts as done
 	if err != nil {
 		return err
 	}
@@ -169,6 +171,9 @@ func (a *app) removeHooks(ctx context.Context) error {
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		if len(set.Others(name)) > 0 {
 			continue
 		}
 		for _, x := range changes {
@@ -183,10 +188,31 @@ func (a *app) planUninstall(ctx context.Context, doomed []doom) {
 	if state, err := s.State(ctx); err == nil && state.Installed {
 		fmt.Fprintln(a.out, "would end and remove the service "+s.Name+", "+s.File())
 	}
-	fmt.Fprintln(a.out, "would take parley's hooks out of the settings of your agents")
+	if set, err := a.openHome().Agents(node.AgentOptions{Gone: true}); err == nil {
+		for _, name := range set.Names() {
+			a.planHooks(set, name)
+		}
+	}
 	for _, d := range doomed {
 		fmt.Fprintln(a.out, "would delete "+oneLine(d.path))
 	}
+}
+
+// planHooks says what would be taken out of one agent's settings.
+func (a *app) planHooks(set *node.AgentSet, name string) {
+	changes, err := set.Remove(name)
+	if err != nil {
+		a.note("%s: %s", name, api.Explain(err).Text)
+	}
+	for _, x := range changes {
+		if !x.Same() {
+			fmt.Fprintln(a.out, "would take parley out of "+oneLine(x.Path))
+		}
+	}
+	if command := set.Command(name, "remove"); len(command) > 0 {
+		fmt.Fprintf(a.out, "would run %s\n", oneLine(commandLine(command)))
+	}
+	a.agentsOthers(name, "remove", set.Others(name))
 }
 
 // confirmData asks for the computer's name, and says what is deleted then.

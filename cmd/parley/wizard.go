@@ -334,6 +334,8 @@ func (w *wizard) agents(ctx context.Context) error {
 		switch x := set.Check(ctx, name); {
 		case x.State == "absent":
 			fresh = append(fresh, name)
+		case x.State == "other":
+			w.a.note("%s %s; to change that, run parley agents install %s", name, x.Text, name)
 		case x.OK():
 			w.done("%s asks parley before it edits", name)
 		default:

@@ -59,6 +59,19 @@ func (a *app) fillSharing(v api.Verb, c *cobra.Command) bool {
 				return client.SetAgents(c.Context(), *repo, v.Name == "agents on", by)
 			})
 		}
+	case "agents lines":
+		a.linesCommand(c)
+	case "agents lines on", "agents lines off":
+		repo := c.Flags().String("repo", "", "the repository (owner/name)")
+		c.Use += " --repo owner/name"
+		c.RunE = func(c *cobra.Command, _ []string) error {
+			if *repo == "" {
+				return usage(c, "want --repo owner/name")
+			}
+			return a.byPerson(c, "Passphrase for this: ", func(client *api.Client, by api.Prover) (api.Outcome, error) {
+				return client.SetLines(c.Context(), *repo, v.Name == "agents lines on", by)
+			})
+		}
 	case "lane work on":
 		a.laneWork(c, true)
 	case "lane work off":
@@ -67,6 +80,17 @@ func (a *app) fillSharing(v api.Verb, c *cobra.Command) bool {
 		return false
 	}
 	return true
+}
+
+func (a *app) linesCommand(c *cobra.Command) {
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.asking(func(client *api.Client) error {
+			all, err := client.Lines(c.Context())
+			return listing(a, all, err, "No repository is looked after.", []string{"REPOSITORY", "LINES"}, func(x api.LinesIn) []string {
+				return []string{x.Repository, map[bool]string{true: "on", false: "off"}[x.On]}
+			})
+		})
+	}
 }
 
 func (a *app) emailCommand(c *cobra.Command) {

@@ -95,6 +95,7 @@ func (f *Fold) again() {
 
 // Forget drops the ledgers of periods before one, as the store does.
 func (f *Fold) Forget(period uint64) {
+	f.again() // only what counts as said tells of when a chain is
 	for key, c := range f.chains {
 		if len(c.said) > 0 && c.scope.Period < period {
 			delete(f.chains, key)

@@ -180,7 +180,7 @@ func (f *Fold) past(id ledger.ID, events []item) (c Conflict, ok bool) {
 			}
 		}
 		if it.names != (ledger.NamesKey{}) {
-			c.About = f.revealed(found.About)
+			c.About = f.revealed(found.About, id)
 		}
 		ok = true
 	}
@@ -205,6 +205,11 @@ func (f *Fold) Conflicts() []Conflict {
 // Conflict is one conflict by its id.
 func (f *Fold) Conflict(id ledger.ID) (Conflict, bool) {
 	f.settle()
+	return f.SettledConflict(id)
+}
+
+// SettledConflict is one conflict as it was settled last, for who may not take the time.
+func (f *Fold) SettledConflict(id ledger.ID) (Conflict, bool) {
 	i, ok := f.byID[id]
 	if !ok {
 		return Conflict{}, false
@@ -243,6 +248,11 @@ func (f *Fold) SettledSide(id ledger.ID) (Side, bool) {
 // Digest is what detectors know of a side's work. Nobody changes it.
 func (f *Fold) Digest(id ledger.ID) *detect.Digest {
 	f.settle()
+	return f.SettledDigest(id)
+}
+
+// SettledDigest is a digest as it was settled last, for who may not take the time; nil for no side.
+func (f *Fold) SettledDigest(id ledger.ID) *detect.Digest {
 	if s := f.sides[id]; s != nil {
 		return s.digest
 	}

@@ -63,6 +63,7 @@ type Fold struct {
 	sides  map[ledger.ID]*side
 	order  []*side // by id
 	refs   map[ledger.ID]string
+	unborn map[ledger.ID]map[ledger.ID]bool // what was named before anything was known of it, by whom
 	byRef  map[string]*side
 	alone  map[ledger.ID]told
 	pairs  map[[2]ledger.ID]told
@@ -140,7 +141,7 @@ func New(repos ...Repo) *Fold {
 
 // clear forgets what counts as said, and all that follows from it.
 func (f *Fold) clear() {
-	f.names = newDictionary()
+	f.names, f.unborn = newDictionary(), map[ledger.ID]map[ledger.ID]bool{}
 	f.things, f.of, f.events, f.words, f.lam = map[ledger.ID]*thing{}, map[ledger.ID][]*thing{}, map[ledger.ID][]item{}, nil, 0
 	f.everything()
 }
@@ -157,8 +158,11 @@ func (f *Fold) SetRepo(r Repo) {
 	if r.Rules == nil {
 		r.Rules = defaultRules()
 	}
-	if f.repos[r.Place] == nil {
+	switch old := f.repos[r.Place]; {
+	case old == nil:
 		f.rebuild = true // what was said about it counts from now on
+	case *old == r:
+		return
 	}
 	f.repos[r.Place] = &r
 	f.everything()
@@ -174,7 +178,11 @@ func defaultRules() *detect.Rules {
 
 // SetPeople says whose computers there are. A computer that is not named is a developer of its own.
 func (f *Fold) SetPeople(people map[ledger.Device]Person) {
-	f.people, f.accounts, f.fleets = people, map[uint64]Person{}, map[ledger.TID]Person{}
+	if maps.Equal(f.people, people) {
+		return
+	}
+	f.rebuild = f.rebuild || len(f.shares) > 0 // what counts of a lane is of its developer's computers
+	f.people, f.accounts, f.fleets = maps.Clone(people), map[uint64]Person{}, map[ledger.TID]Person{}
 	two := map[uint64]bool{}
 	for _, device := range slices.SortedFunc(maps.Keys(people), func(a, b ledger.Device) int { return slices.Compare(a[:], b[:]) }) {
 		p := people[device]

@@ -3,6 +3,7 @@ package overlap
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,6 +35,14 @@ func (f *Fold) refOf(id ledger.ID) string {
 	return "INT-" + ledger.NameOf(id)[:ledger.NameShown]
 }
 
+// refIn is what a side is called in what another one says.
+func (f *Fold) refIn(id, by ledger.ID) string {
+	if f.refs[id] == "" {
+		wants(f.unborn, id, by)
+	}
+	return f.refOf(id)
+}
+
 // rename gives every side its name, and reports whether one that had a name has another now.
 func (f *Fold) rename() (changed bool) {
 	refs := map[ledger.ID]string{}
@@ -62,6 +71,12 @@ func (f *Fold) rename() (changed bool) {
 	}
 	for id, ref := range f.refs {
 		changed = changed || refs[id] != ref
+	}
+	for id, by := range f.unborn {
+		if refs[id] != "" {
+			maps.Copy(f.dirty, by)
+			delete(f.unborn, id)
+		}
 	}
 	f.refs = refs
 	return changed

@@ -122,7 +122,7 @@ func (f *Fold) revise(things map[ledger.ID]*thing) (changed []*side) {
 
 // meetsLike reports whether nothing changed of all that decides what a side has with others.
 func (s *side) meetsLike(now *side) bool {
-	return s.root == now.root && s.phase == now.phase && s.who == now.who && s.session == now.session && s.place == now.place &&
+	return s.root == now.root && s.phase == now.phase && s.who == now.who && s.session == now.session && s.place == now.place && s.arrived == now.arrived &&
 		reflect.DeepEqual(s.published, now.published) && reflect.DeepEqual(s.digest, now.digest)
 }
 

@@ -86,10 +86,19 @@ func (f *Fold) hides(fleet ledger.TID) bool {
 type dictionary struct {
 	shown  map[string]string             // by hidden form
 	wanted map[string]map[ledger.ID]bool // things that hold a hidden form without a name
+	past   map[string]map[ledger.ID]bool // conflicts that are over, about one
 }
 
 func newDictionary() dictionary {
-	return dictionary{shown: map[string]string{}, wanted: map[string]map[ledger.ID]bool{}}
+	return dictionary{shown: map[string]string{}, wanted: map[string]map[ledger.ID]bool{}, past: map[string]map[ledger.ID]bool{}}
+}
+
+// wants notes that something is to be looked at again once something has a name.
+func wants[K comparable](list map[K]map[ledger.ID]bool, unknown K, id ledger.ID) {
+	if list[unknown] == nil {
+		list[unknown] = map[ledger.ID]bool{}
+	}
+	list[unknown][id] = true
 }
 
 // learn notes a name that somebody here works on. Whoever hides it is looked at again.
@@ -107,7 +116,11 @@ func (f *Fold) shows(hidden, name string) {
 	for id := range f.names.wanted[hidden] {
 		f.dirty[id], f.stale = true, true
 	}
+	for id := range f.names.past[hidden] {
+		f.changed[id], f.unlisted = true, true
+	}
 	delete(f.names.wanted, hidden)
+	delete(f.names.past, hidden)
 }
 
 // hears learns the names in what is said at home.
@@ -169,19 +182,18 @@ func namesIn(e *ledger.Edit) (out []*string) {
 func (f *Fold) name(hidden string, of ledger.ID) string {
 	name, ok := f.names.shown[hidden]
 	if !ok {
-		if f.names.wanted[hidden] == nil {
-			f.names.wanted[hidden] = map[ledger.ID]bool{}
-		}
-		f.names.wanted[hidden][of] = true
+		wants(f.names.wanted, hidden, of)
 	}
 	return name
 }
 
-// revealed are the hidden names of a list that are known here.
-func (f *Fold) revealed(list []string) (out []string) {
+// revealed are the hidden names of what a past conflict was about that are known here.
+func (f *Fold) revealed(list []string, conflict ledger.ID) (out []string) {
 	for _, s := range list {
 		if name, ok := f.names.shown[s]; ok {
 			out = append(out, name)
+		} else {
+			wants(f.names.past, s, conflict)
 		}
 	}
 	return out
@@ -210,12 +222,12 @@ func (f *Fold) reveal(it item, e *ledger.Edit, of ledger.ID) (*ledger.Edit, bool
 		out.Op = ledger.EditAdd
 	}
 	for _, o := range []*ledger.OID{&out.BaseBlob, &out.Blob} {
-		if known, ok := f.names.shown[string(*o)]; ok {
+		if known := f.name(string(*o), of); known != "" {
 			*o = ledger.OID(known)
 		}
 	}
 	for i := range out.Hunks {
-		if known, ok := f.names.shown[number8(out.Hunks[i].Hash)]; ok {
+		if known := f.name(number8(out.Hunks[i].Hash), of); known != "" {
 			out.Hunks[i].Hash = binary.BigEndian.Uint64([]byte(known))
 		}
 	}
@@ -324,7 +336,7 @@ func (f *Fold) meetsHidden(upcoming []detect.Upcoming) {
 	met := false
 	for _, u := range upcoming {
 		for _, key := range f.keys {
-			if hidden := ledger.HideName(key, u.Path); f.names.wanted[hidden] != nil {
+			if hidden := ledger.HideName(key, u.Path); f.names.wanted[hidden] != nil || f.names.past[hidden] != nil {
 				f.shows(hidden, u.Path)
 				met = true
 			}

@@ -178,7 +178,7 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 		s.digest.Side.Task = ""
 	}
 	for _, id := range says.Depends {
-		s.digest.DependsOn = append(s.digest.DependsOn, f.refOf(id))
+		s.digest.DependsOn = append(s.digest.DependsOn, f.refIn(id, s.id))
 	}
 	f.fill(s, holds(t, o, session, by, spans))
 }

@@ -41,10 +41,15 @@ func (r *Reader) Read(path string, content []byte) detect.Unit {
 func guarded(path string, read func() detect.Unit) (unit detect.Unit) {
 	defer func() {
 		if recover() != nil {
-			unit = detect.Unit{Path: path, Language: languages[dialectOf(path)], Quality: detect.Failed}
+			unit = failed(path)
 		}
 	}()
 	return read()
+}
+
+// failed is a file that nothing is known of.
+func failed(path string) detect.Unit {
+	return detect.Unit{Path: path, Language: languages[dialectOf(path)], Quality: detect.Failed}
 }
 
 func (r *Reader) read(path string, content []byte) detect.Unit {

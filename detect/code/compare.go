@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -29,11 +30,60 @@ type comparison struct {
 }
 
 // Compare says what changed. A removal, a move or a broken signature is told only where both versions of the
-// file were read without an error.
+// file were read without an error. A file that comparing fails at counts as one that could not be read.
 func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
+	return sparing(before, after, r.compare)
+}
+
+// sparing makes a fault of a comparison one of the files that it met, as guarded does for reading. Where no file
+// fails alone, nothing is said of any.
+func sparing(before, after []detect.Unit, compare func(before, after []detect.Unit) detect.Delta) detect.Delta {
+	delta, ok := tried(before, after, compare)
+	if ok {
+		return delta
+	}
+	alone := map[string]*[2][]detect.Unit{}
+	sides := [2][]detect.Unit{slices.Clone(before), slices.Clone(after)}
+	for side, units := range sides {
+		for _, u := range units {
+			if alone[u.Path] == nil {
+				alone[u.Path] = new([2][]detect.Unit)
+			}
+			alone[u.Path][side] = append(alone[u.Path][side], u)
+		}
+	}
+	for path, file := range alone {
+		if _, ok := tried(file[0], file[1], compare); ok {
+			continue
+		}
+		for _, units := range sides {
+			for i := range units {
+				if units[i].Path == path {
+					units[i] = failed(path)
+				}
+			}
+		}
+	}
+	delta, _ = tried(sides[0], sides[1], compare)
+	return delta
+}
+
+// tried reports whether a comparison came to its end.
+func tried(before, after []detect.Unit, compare func(before, after []detect.Unit) detect.Delta) (delta detect.Delta, ok bool) {
+	defer func() {
+		if recover() != nil {
+			delta, ok = detect.Delta{}, false
+		}
+	}()
+	return compare(before, after), true
+}
+
+func (r *Reader) compare(before, after []detect.Unit) detect.Delta {
 	c := &comparison{
 		old: newResolver(&r.project, before), now: newResolver(&r.project, after), renamed: map[string]string{},
 	}
+	c.old.same = c.unchanged()
+	c.now.same = c.old.same
 	c.symbols(before, after)
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
 	for i := range c.changes {
@@ -48,6 +98,17 @@ func (r *Reader) Compare(before, after []detect.Unit) detect.Delta {
 		Contracts:  c.contracts(before, after),
 		References: c.references(before, after),
 	}
+}
+
+// unchanged are the files that both states have alike.
+func (c *comparison) unchanged() map[string]bool {
+	same := map[string]bool{}
+	for p, u := range c.old.units {
+		if now := c.now.units[p]; now != nil && reflect.DeepEqual(u, now) {
+			same[p] = true
+		}
+	}
+	return same
 }
 
 // clean reports whether a path was read without an error in both states; a file that is not there is clean.
@@ -192,7 +253,7 @@ func (c *comparison) change(s *detect.Symbol, from string, what detect.Change, v
 func (c *comparison) pair(was, is *detect.Symbol) {
 	file := pathOf(is.ID)
 	signature := was.SignatureHash != is.SignatureHash || was.Kind != is.Kind || was.Exported != is.Exported ||
-		permuted(was.Signature.Params, is.Signature.Params)
+		permuted(was.Signature.Params, is.Signature.Params) || c.otherPackages(was, is) != nil
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
 		verdict, why := c.compatible(was, is)
@@ -284,7 +345,9 @@ func (c *comparison) exports(before []detect.Unit) {
 		}
 		for _, e := range old.Exports {
 			id := "sym:" + old.Language + ":" + old.Path + "#" + e.Local
-			passes := func(n detect.Binding) bool { return n.Local == e.Local || n.Local == "*" }
+			passes := func(n detect.Binding) bool {
+				return n.Local == e.Local || n.Local == "*" && c.mayPass(now, n.Module, e.Local)
+			}
 			if e.Local == "*" || c.old.symbols[id] != nil || c.now.symbols[id] != nil || strings.HasPrefix(e.Local, "_") ||
 				now != nil && slices.ContainsFunc(now.Exports, passes) || !script && !strings.HasPrefix(e.Module, ".") {
 				continue
@@ -298,6 +361,15 @@ func (c *comparison) exports(before []detect.Unit) {
 	}
 }
 
+// mayPass reports whether a file may have a name from all that another module exports.
+func (c *comparison) mayPass(u *detect.Unit, module, name string) bool {
+	c.now.visited, c.now.unread = map[string]bool{}, map[string]bool{}
+	id, sure := c.now.follow(u, module, name, linksMax)
+	open := len(c.now.unread) > 0
+	c.now.unread = nil
+	return sure || open || !strings.HasPrefix(id, "sym:")
+}
+
 // references are the uses of the newer state that the older did not have, resolved.
 func (c *comparison) references(before, after []detect.Unit) (added []detect.Reference) {
 	type use struct {
@@ -307,9 +379,19 @@ func (c *comparison) references(before, after []detect.Unit) (added []detect.Ref
 	had := map[use]int{}
 	each := func(units []detect.Unit, r *resolver, yield func(detect.Reference)) {
 		for i := range units {
+			passed := map[string]bool{}
 			for _, ref := range units[i].References {
-				if ref, ok := c.resolved(r, &units[i], ref); ok {
-					yield(ref)
+				r.through = nil
+				ref, ok := c.resolved(r, &units[i], ref)
+				if !ok {
+					continue
+				}
+				yield(ref)
+				for _, ref.Target = range r.through { // who takes the name away there breaks the use too
+					if !passed[ref.Target] {
+						passed[ref.Target] = true
+						yield(ref)
+					}
 				}
 			}
 		}
@@ -338,6 +420,11 @@ func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (
 		return r.requestOf(u, ref)
 	case strings.HasPrefix(ref.Target, "mod:"):
 		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	case strings.HasPrefix(ref.Target, memberMark):
+		rest := ref.Target[len(memberMark):]
+		ref.Target, ref.Sure = r.resolve(u, "mod:"+rest)
+		r.through = nil // the type's own use has said it
+		return ref, strings.HasSuffix(ref.Target, rest[strings.LastIndexByte(rest, '.'):])
 	default:
 		ref.Sure = ref.Sure || strings.HasPrefix(ref.Target, "sym:")
 	}

@@ -71,6 +71,24 @@ func TestMovedAndRenamedDeclarationsAreTold(t *testing.T) { // C3
 			map[string]string{"p/a.go": "package p", "p/b.go": "package p\nfunc F() { x() }"},
 			"sym:go:p/a.go#F", "sym:go:p/b.go#F", detect.Compatible,
 		},
+		{
+			"within a package, with another body",
+			map[string]string{"p/a.go": "package p\ntype T int\nfunc (T) F() { x() }"},
+			map[string]string{"p/a.go": "package p\ntype T int", "p/b.go": "package p\nfunc (T) F() { y(); z() }"},
+			"sym:go:p/a.go#T.F", "sym:go:p/b.go#T.F", detect.Compatible,
+		},
+		{
+			"within a package, with another result",
+			map[string]string{"p/a.go": "package p\nfunc F() int { return 1 }"},
+			map[string]string{"p/b.go": "package p\nfunc F() string { return y() }"},
+			"sym:go:p/a.go#F", "sym:go:p/b.go#F", detect.Breaking,
+		},
+		{
+			"within a package of Java",
+			map[string]string{"p/A.java": "package p;\nclass B { int f() { return 1; } }"},
+			map[string]string{"p/B.java": "package p;\nclass B { int f() { return 2; } }"},
+			"sym:java:p/A.java#B.f", "sym:java:p/B.java#B.f", detect.Compatible,
+		},
 	}
 	for _, c := range cases {
 		d := compare(t, Project{}, c.before, c.after)
@@ -120,12 +138,86 @@ var library = map[string]string{
 	"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
 	"packages/billing/src/index.ts":   "export function pay() {}",
 	"pkg/__init__.py":                 "from .core import run\n",
-	"pkg/core.py":                     "def run(): pass\ndef other(): pass\n",
-	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{}\nfunc (T) M() {}\n",
+	"pkg/core.py":                     "def run(): pass\ndef other(): pass\nclass Desk:\n    def a(self): pass\n    def b(self): pass\n    def c(self): pass\n    def d(self): pass\n    def e(self): pass\n",
+	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{ F *U }\nfunc (T) M() {}\ntype U struct{ G int }\n",
 	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
 	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
-	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public static void of() {} }\n",
+	"j/src/main/java/acme/Money.java": "package acme;\npublic class Money { public int cents; public static void of() {} public int a() { return 1; } public int b() { return 1; } public int c() { return 1; } public int d() { return 1; } }\n",
 	"lib/more.go":                     "package lib\nfunc more() { Do() }\n",
+}
+
+// uses are files and what they refer to, by the kind of reference.
+var uses = []struct {
+	file, text string
+	want       []string
+}{
+	{"src/web/a.ts", "import { issueRefund as i } from '../billing/refund'\ni()", []string{
+		"1 sym:ts:src/billing/refund.ts#issueRefund true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+	}},
+	{"src/web/a.ts", "import * as b from '@/billing'\nb.issue()", []string{
+		"1 sym:ts:src/billing/index.ts#* true", "2 sym:ts:src/billing/index.ts#issue true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+	}},
+	{"src/web/a.ts", "import R from '../billing/index.js'\nclass S extends R {}", []string{
+		"1 sym:ts:src/billing/index.ts#default true", "1 sym:ts:src/billing/refund.ts#Refund true", "4 sym:ts:src/billing/refund.ts#Refund true",
+	}},
+	{"src/web/a.ts", "import { rate } from '../billing'\nfunction f(rate) { return rate }", []string{
+		"1 sym:ts:src/billing/refund.ts#rate true",
+	}},
+	{"src/web/a.ts", "import { pay } from '@acme/billing'\n", []string{"1 sym:ts:packages/billing/src/index.ts#pay true"}},
+	{"src/web/a.ts", "import { z } from 'zod'\nz.object({})", []string{"1 pkg:npm:zod#z false", "2 pkg:npm:zod#z.object false"}},
+	{"src/web/a.ts", "const { pay } = require('@acme/billing')\npay()", []string{
+		"1 sym:ts:packages/billing/src/index.ts#pay true", "2 sym:ts:packages/billing/src/index.ts#pay true",
+	}},
+	{"app.py", "from pkg import run as r\nr()", []string{
+		"1 sym:py:pkg/__init__.py#run true", "1 sym:py:pkg/core.py#run true", "2 sym:py:pkg/core.py#run true",
+	}},
+	{"app.py", "from pkg.core import Desk\ndef f(d: 'Desk', e: Desk | None = None):\n    d.a()\n    e.b()\n    d.gone()\ndef g(d):\n    d.e()\nclass C:\n    def __init__(self):\n        self.desk: Desk = Desk()\n    def h(self):\n        self.desk.c()\nd = Desk()\nd.d()\n", []string{
+		"1 sym:py:pkg/core.py#Desk true", "2 sym:py:app.py#d true", "2 sym:py:pkg/core.py#Desk true", "2 sym:py:pkg/core.py#Desk true",
+		"2 sym:py:pkg/core.py#Desk.a true", "2 sym:py:pkg/core.py#Desk.b true", "2 sym:py:pkg/core.py#Desk.c true",
+		"2 sym:py:pkg/core.py#Desk.d true", "3 sym:py:pkg/core.py#Desk true",
+		"3 sym:py:pkg/core.py#Desk true",
+	}},
+	{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
+	{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
+		"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",
+	}},
+	{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f() { l.Do(); l := 1; _ = l }", []string{
+		"1 pkg:go:example.com/m/lib#* false", "2 sym:go:lib/lib.go#Do true",
+	}},
+	{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f(t *l.T) {\n\tt.M()\n\tu := l.T{}\n\t_ = u.F\n\tfunc(t other) { t.M() }(nil)\n}\ntype s struct{ t l.T }\nfunc (x s) g() {\n\tx.t.M()\n\tx.h()\n}\nfunc g[T any](x T) { x.M() }\n", []string{
+		"1 pkg:go:example.com/m/lib#* false", "2 pkg:go:example.com/m#other.M false", "2 sym:go:lib/lib.go#T.M true",
+		"3 pkg:go:example.com/m#other false", "3 sym:go:lib/lib.go#T true", "3 sym:go:lib/lib.go#T.F true", "3 sym:go:main.go#s true",
+		"3 sym:go:main.go#s.t true",
+	}},
+	{"src/web/a.ts", "import R, { issueRefund } from '../billing'\nconst r: R | null = null\nr.none()\nfunction f(r: string) { r.none() }\n", []string{
+		"1 sym:ts:src/billing/index.ts#default true", "1 sym:ts:src/billing/refund.ts#Refund true", "1 sym:ts:src/billing/refund.ts#issueRefund true",
+		"2 sym:ts:src/web/a.ts#r true", "3 sym:ts:src/billing/refund.ts#Refund true",
+	}},
+	{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
+		"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
+		"1 sym:rs:core/src/lib.rs#Refund true", "1 sym:rs:core/src/lib.rs#billing true",
+		"2 sym:rs:core/src/billing.rs#Refund.new true", "2 sym:rs:core/src/billing.rs#issue true",
+	}},
+	{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{
+		"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money.of true",
+		"3 sym:java:j/src/main/java/acme/Money.java#Money true",
+	}},
+	{"j/src/main/java/web/A.java", "import acme.Money;\nclass A {\n private Money m;\n int f(Money x) { var y = new Money(); return x.a() + y.b() + this.m.c() + m.d() + x.gone() + x.cents; }\n int g(String m) { return m.length(); }\n}\n", []string{
+		"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money true",
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.a true", "2 sym:java:j/src/main/java/acme/Money.java#Money.b true",
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.c true", "2 sym:java:j/src/main/java/acme/Money.java#Money.d true",
+		"3 sym:java:j/src/main/java/acme/Money.java#Money true", "3 sym:java:j/src/main/java/acme/Money.java#Money true",
+		"3 sym:java:j/src/main/java/acme/Money.java#Money.cents true",
+	}},
+	{"j/src/main/java/acme/C.java", "package acme;\nclass C { int f(Money x, String s) { return x.a() + s.length(); } }", []string{
+		"2 sym:java:j/src/main/java/acme/Money.java#Money.a true", "3 sym:java:j/src/main/java/acme/Money.java#Money true",
+	}},
+	{"j/src/main/java/acme/B.java", "package acme;\nclass B extends Money { String s; }", []string{
+		"4 sym:java:j/src/main/java/acme/Money.java#Money true",
+	}},
+	{"lib/x.go", "package lib\nfunc x() { Do(); var t T; _ = t }", []string{
+		"2 sym:go:lib/lib.go#Do true", "3 sym:go:lib/lib.go#T true",
+	}},
 }
 
 func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
@@ -134,51 +226,7 @@ func TestUsesLeadToTheirDeclarations(t *testing.T) { // C4
 		Packages:  map[string]string{"@acme/billing": "packages/billing"},
 		Aliases:   map[string]string{"@/": "src/"},
 	}
-	cases := []struct {
-		file, text string
-		want       []string
-	}{
-		{"src/web/a.ts", "import { issueRefund as i } from '../billing/refund'\ni()", []string{
-			"1 sym:ts:src/billing/refund.ts#issueRefund true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
-		}},
-		{"src/web/a.ts", "import * as b from '@/billing'\nb.issue()", []string{
-			"1 sym:ts:src/billing/index.ts#* true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
-		}},
-		{"src/web/a.ts", "import R from '../billing/index.js'\nclass S extends R {}", []string{
-			"1 sym:ts:src/billing/refund.ts#Refund true", "4 sym:ts:src/billing/refund.ts#Refund true",
-		}},
-		{"src/web/a.ts", "import { rate } from '../billing'\nfunction f(rate) { return rate }", []string{
-			"1 sym:ts:src/billing/refund.ts#rate true",
-		}},
-		{"src/web/a.ts", "import { pay } from '@acme/billing'\n", []string{"1 sym:ts:packages/billing/src/index.ts#pay true"}},
-		{"src/web/a.ts", "import { z } from 'zod'\nz.object({})", []string{"1 pkg:npm:zod#z false", "2 pkg:npm:zod#z.object false"}},
-		{"src/web/a.ts", "const { pay } = require('@acme/billing')\npay()", []string{
-			"1 sym:ts:packages/billing/src/index.ts#pay true", "2 sym:ts:packages/billing/src/index.ts#pay true",
-		}},
-		{"app.py", "from pkg import run as r\nr()", []string{"1 sym:py:pkg/core.py#run true", "2 sym:py:pkg/core.py#run true"}},
-		{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
-		{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
-			"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",
-		}},
-		{"main.go", "package main\nimport l \"example.com/m/lib\"\nfunc f() { l.Do(); l := 1; _ = l }", []string{
-			"1 pkg:go:example.com/m/lib#* false", "2 sym:go:lib/lib.go#Do true",
-		}},
-		{"core/src/web.rs", "use crate::billing::{self, issue as i};\nuse crate::Refund;\nfn f() { i(); billing::issue(); Refund::new(); }", []string{
-			"1 sym:rs:core/src/billing.rs#* true", "1 sym:rs:core/src/billing.rs#Refund true", "1 sym:rs:core/src/billing.rs#issue true",
-			"2 sym:rs:core/src/billing.rs#Refund.new true", "2 sym:rs:core/src/billing.rs#issue true",
-		}},
-		{"j/src/main/java/web/A.java", "import acme.Money;\nclass A { void f(String s) { Money.of(); Money m; int Money = 1; } }", []string{
-			"1 sym:java:j/src/main/java/acme/Money.java#Money true", "2 sym:java:j/src/main/java/acme/Money.java#Money.of true",
-			"3 sym:java:j/src/main/java/acme/Money.java#Money true",
-		}},
-		{"j/src/main/java/acme/B.java", "package acme;\nclass B extends Money { String s; }", []string{
-			"4 sym:java:j/src/main/java/acme/Money.java#Money true",
-		}},
-		{"lib/x.go", "package lib\nfunc x() { Do(); var t T; _ = t }", []string{
-			"2 sym:go:lib/lib.go#Do true", "3 sym:go:lib/lib.go#T true",
-		}},
-	}
-	for _, c := range cases {
+	for _, c := range uses {
 		all := map[string]string{c.file: c.text}
 		maps.Copy(all, library)
 		got := refs(t, project, all, c.file)

@@ -51,10 +51,18 @@ func newJudge(language string) *judge {
 // compatible says what two versions of a symbol mean for its users.
 func (c *comparison) compatible(old, now *detect.Symbol) (detect.Verdict, []string) {
 	j := newJudge(languageOf(now.ID))
+	if j.language == "ts" {
+		j.same = typing{j.language, func(name string) bool {
+			return c.old.object(pathOf(old.ID), name) && c.now.object(pathOf(now.ID), name)
+		}}.assignable
+	}
 	if j.language == "go" {
 		j.same = c.sameGo(folder(pathOf(old.ID)), folder(pathOf(now.ID)))
 		if c.aliases(j, old, now); j.why != nil {
 			return j.verdict(), j.why
+		}
+		for _, other := range c.otherPackages(old, now) {
+			j.open(other)
 		}
 	}
 	if old.Exported && !now.Exported {

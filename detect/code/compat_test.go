@@ -157,6 +157,15 @@ var verdicts = []struct {
 	{"A.java", "public enum A { X, Y }", "public enum A { X }", "A.Y", breaks},
 	{"A.java", "public record A(int a) {}", "public record A(int a, int b) {}", "A", breaks},
 	{"a.go", "package p\nconst C = 1", "package p\nconst C = 2", "C", breaks},
+	{"a.go", "package p\nimport \"a/z\"\nfunc F(z.B) {}", "package p\nimport \"a/v2/z\"\nfunc F(z.B) {}", "F", open},
+	{"a.go", "package p\nimport \"a/z\"\ntype T struct { F func() []z.B }", "package p\nimport z \"b\"\ntype T struct { F func() []z.B }", "T.F", open},
+	{"a.go", "package p\nimport \"a/z\"\nfunc F(z.B) {}", "package p\nimport (\"a/y\"; z \"a/z\")\nfunc F(z.B) { y.Y() }", "F", nothing},
+	{"a.go", "package p\nimport \"a/z\"\nfunc F() { z.B() }", "package p\nimport \"b/z\"\nfunc F() { z.B() }", "F", nothing},
+	{"a.go", "package p\ntype T [20]byte", "package p\nimport \"a/z\"\ntype T [z.Size]byte", "T", open},
+	{"a.go", "package p\nconst N = 20\ntype T [20]byte", "package p\nconst N = 20\ntype T [N]byte", "T", open},
+	{"a.go", "package p\ntype T [20]byte", "package p\ntype T [21]byte", "T", breaks},
+	{"a.go", "package p\nimport \"a/z\"\ntype T map[z.K]int", "package p\nimport \"a/z\"\ntype T map[z.L]int", "T", breaks},
+	{"a.go", "package p\nimport \"a/z\"\nfunc F(z.L[z.A]) {}", "package p\nimport \"a/z\"\nfunc F(z.L[z.B]) {}", "F", breaks},
 }
 
 func TestEveryKindOfChangeHasItsVerdict(t *testing.T) { // C4

@@ -8,7 +8,8 @@ import (
 	"github.com/parley-mesh/parley/detect"
 )
 
-// linked are the contracts of a state by id, routes with the prefixes of the routers that they hang on.
+// linked are the contracts of a state by id, routes with the prefixes of the routers that they hang on. A route keeps the name
+// of a router that hangs nowhere.
 func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 	all := map[string]detect.Contract{}
 	mounts := r.mounts(units)
@@ -19,28 +20,73 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 				r.keep(all, contract)
 				continue
 			}
-			method, path, _ := strings.Cut(strings.TrimPrefix(contract.ID, "http:"), " ")
+			method, path := r.spelled(&units[i], contract.ID)
 			r.handled(&units[i], &contract)
 			router := r.routerID(&units[i], contract.Router)
-			contract.Router = ""
 			for _, at := range places(mounts, router, linksMax) {
-				c := contract
-				c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
-				whole, names := routePath(joinPath(at.prefix, path))
-				if extra := len(names) - strings.Count(path, "{}"); extra > 0 && extra <= len(names) {
-					c.Params = append(slices.Clone(names[:extra]), c.Params...)
-				}
-				for m, handler := range r.methods(method, c.Handler) {
-					c.ID = routeID(m, whole)
-					if c.Handler = handler; r.symbols[handler] != nil {
-						c.Hash = r.symbols[handler].BodyHash
-					}
-					r.keep(all, c)
+				if c, ok := r.hang(contract, at, router, path); ok {
+					r.serve(all, c, method)
 				}
 			}
 		}
 	}
 	return all
+}
+
+// spelled are the method and the path of a route, with what other files say of the path.
+func (r *resolver) spelled(u *detect.Unit, id string) (method, path string) {
+	method, path, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(id, "http:"), "url:"), " ")
+	return method, r.unmarked(u, path)
+}
+
+// hang is a route at one place of its router: its id is the path alone. It is not ok if nothing of it is known.
+func (r *resolver) hang(c detect.Contract, at mounted, router, path string) (detect.Contract, bool) {
+	whole := joinPath(at.prefix, path)
+	c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
+	if rest, open := strings.CutPrefix(whole, "{}"); open && (rest == "" || rest[0] == '/') {
+		whole, c.Tail = rest, true
+	}
+	if c.Router = ""; at.into == router {
+		c.Router = router
+	}
+	raw := strings.HasPrefix(c.ID, "url:")
+	var names []string
+	c.ID, names = routePath(whole)
+	if extra := len(names) - strings.Count(path, "{}"); raw {
+		c.Params = names
+	} else if extra > 0 && extra <= len(names) {
+		c.Params = append(slices.Clone(names[:extra]), c.Params...)
+	}
+	r.blame(&c, at.via)
+	return c, !raw || strings.Trim(c.ID, "/{}") != ""
+}
+
+// blame puts a route of a file that did not change where it did: to a file that mounts its router, or that of its handler.
+func (r *resolver) blame(c *detect.Contract, via []detect.Mount) {
+	if r.same == nil || !r.same[c.Path] {
+		return
+	}
+	for _, m := range via {
+		if !r.same[m.Router] {
+			c.Path, c.Line = m.Router, m.Line
+			return
+		}
+	}
+	if p := pathOf(c.Handler); r.symbols[c.Handler] != nil && !r.same[p] {
+		c.Path, c.Line = p, r.symbols[c.Handler].Line
+	}
+}
+
+// serve adds a route for each method that its handler serves.
+func (r *resolver) serve(all map[string]detect.Contract, c detect.Contract, method string) {
+	path := c.ID
+	for m, handler := range r.methods(method, c.Handler) {
+		c.ID = routeID(m, path)
+		if c.Handler = handler; r.symbols[handler] != nil {
+			c.Hash = r.symbols[handler].BodyHash
+		}
+		r.keep(all, c)
+	}
 }
 
 // keep adds a contract; of two with one id the first file's stays, so that the order of units does not matter.
@@ -89,97 +135,15 @@ func (r *resolver) schema(u *detect.Unit, c *detect.Contract) {
 	}
 }
 
-// routerID names a router across files.
-func (r *resolver) routerID(u *detect.Unit, name string) string {
-	switch {
-	case name == "":
-		return u.Path + "#"
-	case strings.HasPrefix(name, "mod:"):
-		id, _ := r.resolve(u, name)
-		return pathOf(id) + "#" + nameOf(id)
-	}
-	for _, e := range u.Exports {
-		if e.Local == name && e.Module == "" {
-			return u.Path + "#" + e.Name
-		}
-	}
-	return u.Path + "#" + name
-}
-
-// ownPrefix stands for the router that a mount is into where it only says what a router's prefix is as long as
-// nobody gives it another.
-const ownPrefix = "="
-
-// placesMax bounds at how many places one router is said to hang.
-const placesMax = 64
-
-type mounted struct{ prefix, into string }
-
-// mounts are the places of every router.
-func (r *resolver) mounts(units []detect.Unit) map[string][]mounted {
-	all, own := map[string][]mounted{}, map[string]string{}
-	for i := range units {
-		for _, m := range units[i].Mounts {
-			if m.Into == ownPrefix {
-				own[r.routerID(&units[i], m.Router)] = m.Prefix
-				continue
-			}
-			router, into := r.routerID(&units[i], m.Router), r.routerID(&units[i], m.Into)
-			if router != into {
-				all[router] = append(all[router], mounted{m.Prefix, into})
-			}
-		}
-	}
-	for router, prefix := range own {
-		for i := range all[router] {
-			all[router][i].prefix = cmp.Or(all[router][i].prefix, prefix)
-		}
-		if len(all[router]) == 0 {
-			all[router] = []mounted{{prefix: prefix, into: router + "="}}
-		}
-	}
-	for router, list := range all {
-		slices.SortFunc(list, byPlace)
-		all[router] = slices.Compact(list)
-	}
-	return all
-}
-
-// places are where the routes of a router are served in the end: below a prefix of a router that hangs nowhere.
-// Routers that hang on each other in a circle are followed for a while.
-func places(mounts map[string][]mounted, router string, left int) (all []mounted) {
-	if left == 0 || len(mounts[router]) == 0 {
-		return []mounted{{into: router}}
-	}
-	for _, m := range mounts[router] {
-		for _, outer := range places(mounts, m.into, left/2) {
-			if all = append(all, mounted{joinPath(outer.prefix, m.prefix), outer.into}); len(all) == placesMax {
-				return all
-			}
-		}
-	}
-	slices.SortFunc(all, byPlace)
-	return slices.Compact(all)
-}
-
-func byPlace(a, b mounted) int {
-	return cmp.Or(cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.into, b.into))
-}
-
-// handedOn reports whether a router is a function of Go or Rust, which gives the router that it makes or is given to
-// somebody who was not seen.
-func (r *resolver) handedOn(router string) bool {
-	s := r.symbols["sym:go:"+router]
-	if s == nil {
-		s = r.symbols["sym:rs:"+router]
-	}
-	return s != nil && (s.Kind == detect.Function || s.Kind == detect.Method)
-}
-
 // contracts compares the routes and schemas of two states.
 func (c *comparison) contracts(before, after []detect.Unit) (changes []detect.ContractChange) {
 	old, now := c.old.linked(before), c.now.linked(after)
 	mounted := c.mountsKnown(before) && c.mountsKnown(after)
+	defer func() {
+		for i := range changes {
+			changes[i].Contract.Router = ""
+		}
+	}()
 	var gone, come []detect.Contract
 	for id, was := range sorted(old) {
 		is, ok := now[id]
@@ -242,11 +206,23 @@ func movedRoutes(gone, come []detect.Contract, changes []detect.ContractChange) 
 			left = append(left, was)
 			continue
 		}
-		taken[come[at].ID] = true
-		changes = append(changes, detect.ContractChange{
-			Contract: come[at], From: was.ID, Change: detect.Moved, Verdict: detect.Breaking,
+		is := come[at]
+		switch {
+		case was.Router == "" && is.Router != "": // nobody in sight serves it any more
+			left = append(left, was)
+			continue
+		case was.Router != "" && is.Router == "" && was.Tail && endsAlike(&was, &is): // where it was served before is not known
+			continue
+		}
+		taken[is.ID] = true
+		change := detect.ContractChange{
+			Contract: is, From: was.ID, Change: detect.Moved, Verdict: detect.Breaking,
 			Why: []string{"moved from " + strings.TrimPrefix(was.ID, "http:")},
-		})
+		}
+		if was.Router != "" && is.Router == "" && endsAlike(&was, &is) {
+			change.Verdict, change.Why = detect.CannotTell, append(change.Why, "which nobody in sight served")
+		}
+		changes = append(changes, change)
 	}
 	for _, is := range come {
 		if !taken[is.ID] {
@@ -254,6 +230,12 @@ func movedRoutes(gone, come []detect.Contract, changes []detect.ContractChange) 
 		}
 	}
 	return left, right, changes
+}
+
+// endsAlike reports whether a route ends as another does, which hung nowhere.
+func endsAlike(loose, is *detect.Contract) bool {
+	method, path, _ := strings.Cut(loose.ID, " ")
+	return strings.HasPrefix(is.ID, method+" ") && strings.HasSuffix(is.ID, strings.TrimSuffix(path, "/"))
 }
 
 func binaryHash(h uint64) []byte {

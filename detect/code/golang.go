@@ -16,19 +16,20 @@ import (
 // goScan reads one file of Go by the standard library's own parser, which knows every version of the language
 // and is four times as fast.
 type goScan struct {
-	reader  *Reader
-	unit    *detect.Unit
-	file    *token.File
-	syntax  *ast.File
-	test    bool
-	seen    map[string]int
-	index   map[string]int
-	ranges  []goRange // of symbols
-	tokens  []goToken
-	imports map[string]string // local names to paths
-	shadow  shadows
-	values  map[string][]goValue
-	budget  int // how many more steps the value at hand may take
+	reader    *Reader
+	unit      *detect.Unit
+	file      *token.File
+	syntax    *ast.File
+	test      bool
+	seen      map[string]int
+	index     map[string]int
+	ranges    []goRange // of symbols
+	tokens    []goToken
+	imports   map[string]string // local names to paths
+	shadow    shadows
+	values    map[string][]goValue
+	variables map[string][]goVariable
+	budget    int // how many more steps the value at hand may take
 }
 
 type goRange struct{ from, to, name token.Pos }
@@ -66,7 +67,7 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 	}
 	g := &goScan{
 		reader: r, unit: u, file: set.File(syntax.FileStart), syntax: syntax, test: testFile(u.Path),
-		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: shadows{},
+		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: shadows{}, variables: map[string][]goVariable{},
 	}
 	g.scan(content)
 	g.importsOf()

@@ -48,6 +48,9 @@ func (r *resolver) canonical(dir, text string, left int) string {
 func (r *resolver) canonicalName(dir, text string, at []int, left int) string {
 	name := text[at[0]:at[1]]
 	rest := text[at[1]:]
+	if length(text[:at[0]]) {
+		return "?" + name // a constant, whose value may be another's that is spelled otherwise
+	}
 	member := at[0] > 0 && text[at[0]-1] == '.' || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "(") ||
 		strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, " |") // of a package, or of a struct or interface
 	if member || name[0] == '$' || token.IsKeyword(name) || types.Universe.Lookup(name) != nil || left == 0 {
@@ -57,14 +60,18 @@ func (r *resolver) canonicalName(dir, text string, at []int, left int) string {
 	switch {
 	case s == nil:
 		return "?" + name
-	case s.Kind == detect.Variable: // the length of an array
-		return name
 	case slices.Contains(s.Signature.Modifiers, "alias") && s.Signature.Result != "struct" && len(s.Signature.TypeParams) == 0:
 		return r.canonical(dir, s.Signature.Result, left-1)
 	case !s.Exported:
 		return "?" + name
 	}
 	return name
+}
+
+// length reports whether what follows is the length of an array.
+func length(before string) bool {
+	outer, bracket := strings.CutSuffix(before, "[")
+	return bracket && (outer == "" || strings.HasSuffix(outer, "]") || strings.ContainsRune(" *[(,", rune(outer[len(outer)-1])))
 }
 
 // inFolder finds a symbol of a package of Go by its name.
@@ -75,6 +82,48 @@ func (r *resolver) inFolder(dir, name string) *detect.Symbol {
 		}
 	}
 	return nil
+}
+
+var goQualifier = regexp.MustCompile(`([\p{L}_][\p{L}\p{N}_]*)\.[\p{L}_]`)
+
+// otherPackages names the packages that a signature of Go is spelled with and that are others now, by the imports of its
+// file, old and new. A type may have stayed the same as an alias.
+func (c *comparison) otherPackages(was, is *detect.Symbol) (why []string) {
+	old, now := c.old.units[pathOf(was.ID)], c.now.units[pathOf(is.ID)]
+	if languageOf(is.ID) != "go" || old == nil || now == nil {
+		return nil
+	}
+	for _, name := range qualifiers(&was.Signature) {
+		before, after := importOf(old, name), importOf(now, name)
+		if before != "" && after != "" && before != after && slices.Contains(qualifiers(&is.Signature), name) {
+			why = append(why, name+" was "+before+" and is "+after)
+		}
+	}
+	return why
+}
+
+// qualifiers are the names of packages in a signature, each once, in order.
+func qualifiers(s *detect.Signature) (names []string) {
+	var text strings.Builder
+	text.WriteString(s.Result)
+	for _, p := range slices.Concat(s.TypeParams, s.Params) {
+		text.WriteString(" " + p.Type)
+	}
+	for _, at := range goQualifier.FindAllStringSubmatch(text.String(), -1) {
+		names = append(names, at[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// importOf is the package that a file has under a name, "" if it has none.
+func importOf(u *detect.Unit, name string) string {
+	for _, b := range u.Imports {
+		if b.Local == name && b.Name == "*" {
+			return b.Module
+		}
+	}
+	return ""
 }
 
 // goWidens reports whether a defined type may take the other's place for those who use its values: a wider

@@ -82,15 +82,20 @@ func (g *goScan) scopes() {
 		case *ast.AssignStmt:
 			if n.Tok == token.DEFINE {
 				g.hideExprs(stack, n.End(), n.Lhs...)
+				g.noteValues(stack, n.End(), n.Lhs, nil, n.Rhs)
 			}
 		case *ast.RangeStmt:
 			if n.Tok == token.DEFINE {
 				g.hideExprs(append(stack, n), n.X.End(), n.Key, n.Value)
+				g.noteValues(append(stack, n), n.X.End(), []ast.Expr{n.Key, n.Value}, nil, nil)
 			}
 		case *ast.ValueSpec:
+			var names []ast.Expr
 			for _, id := range n.Names {
-				g.hideExprs(stack, n.End(), id)
+				names = append(names, id)
 			}
+			g.hideExprs(stack, n.End(), names...)
+			g.noteValues(stack, n.End(), names, n.Type, n.Values)
 		}
 		stack = append(stack, n)
 		return true
@@ -102,6 +107,7 @@ func (g *goScan) hideFields(in ast.Node, lists ...*ast.FieldList) {
 		for _, f := range list(l) {
 			for _, id := range f.Names {
 				g.hide(id, in.Pos(), in.End())
+				g.noteType(id, in.Pos(), in.End(), f.Type)
 			}
 		}
 	}
@@ -146,18 +152,10 @@ func (g *goScan) hidden(id *ast.Ident) bool {
 // are told apart from the language's own by not being those.
 func (g *goScan) uses() {
 	done := map[*ast.Ident]bool{g.syntax.Name: true}
-	var receiver, of string
 	ast.Inspect(g.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			done[n.Name] = true
-			receiver, of = "", ""
-			if n.Recv != nil && len(n.Recv.List) > 0 {
-				of, _, _ = receiverOf(n.Recv.List[0].Type)
-				if names := n.Recv.List[0].Names; len(names) > 0 {
-					receiver = names[0].Name
-				}
-			}
 		case *ast.TypeSpec:
 			done[n.Name] = true
 		case *ast.Field:
@@ -181,9 +179,9 @@ func (g *goScan) uses() {
 				done[n.Label] = true
 			}
 		case *ast.CallExpr:
-			g.use(n.Fun, detect.Call, receiver, of, done)
+			g.use(n.Fun, detect.Call, done)
 		case *ast.SelectorExpr, *ast.Ident:
-			g.use(n.(ast.Expr), detect.TypeUse, receiver, of, done)
+			g.use(n.(ast.Expr), detect.TypeUse, done)
 		}
 		return true
 	})
@@ -224,14 +222,14 @@ func (g *goScan) useFields(lit *ast.CompositeLit) {
 }
 
 // use notes one use, if the expression names something that is not a local's.
-func (g *goScan) use(e ast.Expr, kind detect.ReferenceKind, receiver, of string, done map[*ast.Ident]bool) {
+func (g *goScan) use(e ast.Expr, kind detect.ReferenceKind, done map[*ast.Ident]bool) {
 	switch x := e.(type) {
 	case *ast.IndexExpr:
-		g.use(x.X, kind, receiver, of, done)
+		g.use(x.X, kind, done)
 	case *ast.IndexListExpr:
-		g.use(x.X, kind, receiver, of, done)
+		g.use(x.X, kind, done)
 	case *ast.ParenExpr:
-		g.use(x.X, kind, receiver, of, done)
+		g.use(x.X, kind, done)
 	case *ast.SelectorExpr:
 		id, ok := x.X.(*ast.Ident)
 		if done[x.Sel] {
@@ -240,13 +238,13 @@ func (g *goScan) use(e ast.Expr, kind detect.ReferenceKind, receiver, of string,
 		done[x.Sel] = true
 		switch {
 		case !ok:
+			g.fieldMember(x, kind)
 		case g.imports[id.Name] != "" && !g.hidden(id):
 			done[id] = true
 			g.refer(kind, target(g.imports[id.Name], x.Sel.Name), x.Pos())
-		case id.Name == receiver && of != "":
-			if to := "sym:go:" + g.unit.Path + "#" + of + "." + x.Sel.Name; hasKey(g.index, to) {
-				g.refer(kind, to, x.Pos())
-			}
+		default:
+			module, of := g.typeAt(id)
+			g.memberOf(module, of, x.Sel.Name, kind, x.Pos())
 		}
 	case *ast.Ident:
 		if done[x] || x.Name == "_" || g.hidden(x) || types.Universe.Lookup(x.Name) != nil || g.imports[x.Name] != "" {

@@ -68,6 +68,11 @@ func (g *goScan) str(e ast.Expr, left int) (text string, known bool) {
 	if g.budget--; left <= 0 || g.budget <= 0 {
 		return "{}", false
 	}
+	return short(g.spelled(e, left))
+}
+
+// spelled is the text of an expression by its kind.
+func (g *goScan) spelled(e ast.Expr, left int) (text string, known bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		if text, err := strconv.Unquote(x.Value); err == nil && x.Kind == token.STRING {

@@ -2,6 +2,8 @@ package code
 
 import (
 	"fmt"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +88,57 @@ func TestAPanicSpoilsOneFileOnly(t *testing.T) { // C5
 	u := guarded("a/b.py", func() detect.Unit { panic("a fault of a reader") })
 	if u.Path != "a/b.py" || u.Language != "py" || u.Quality != detect.Failed {
 		t.Errorf("%+v", u)
+	}
+}
+
+func TestAComparisonThatFailsSpoilsOneFileOnly(t *testing.T) { // C5
+	r := New(Project{})
+	before := readAll(r, map[string]string{"a.ts": "export function f() {}\n", "b.ts": "export function g() {}\nexport const k = 1;\n"})
+	failing := func(paths ...string) func(before, after []detect.Unit) detect.Delta {
+		return func(before, after []detect.Unit) detect.Delta {
+			for _, u := range slices.Concat(before, after) {
+				if u.Quality != detect.Failed && slices.Contains(paths, u.Path) {
+					panic("a fault of the comparison")
+				}
+			}
+			return r.compare(before, after)
+		}
+	}
+	after := readAll(r, map[string]string{"a.ts": "export function f(a: string) {}\n", "b.ts": "export const k = 1;\n"})
+	whole := r.Compare(before, after)
+	if got := sparing(before, after, failing("none.ts")); !reflect.DeepEqual(got, whole) || len(got.Symbols) != 2 {
+		t.Errorf("without a fault: %+v", got)
+	}
+	got := sparing(before, after, failing("b.ts"))
+	if len(got.Symbols) != 1 || !reflect.DeepEqual(got.Symbols[0], whole.Symbols[0]) {
+		t.Errorf("b.ts spoils more or less than itself: %+v", got)
+	}
+	both := func(before, after []detect.Unit) detect.Delta {
+		if len(after) > 1 {
+			panic("a fault of no file")
+		}
+		return r.compare(before, after)
+	}
+	if got := sparing(before, after, both); len(got.Symbols) != 0 {
+		t.Errorf("of a comparison that never ended: %+v", got)
+	}
+}
+
+func TestConstantsThatGrowWithoutEndTakeNoMemory(t *testing.T) { // C5
+	long := "/" + strings.Repeat("x", 400_000)
+	for name, text := range map[string]string{
+		"a.ts": "const a = '" + long + "';\nconst b = `" + strings.Repeat("${a}", 1000) + "`;\nfetch(b);\n",
+		"b.py": "import requests\na = '" + long + "'\nb = f'" + strings.Repeat("{a}", 1000) + "'\nrequests.get(b)\n",
+		"a.go": "package a\n\nimport \"net/http\"\n\nconst a = \"" + long + "\"\nconst b = " + strings.Repeat("a + ", 10) + "a\nconst c = " +
+			strings.Repeat("b + ", 10) + "b\n\nfunc f() { http.Get(c) }\n",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		New(Project{}).Read(name, []byte(text))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 40<<20 {
+			t.Errorf("%s took %d MiB", name, took>>20)
+		}
 	}
 }
 

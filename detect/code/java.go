@@ -19,7 +19,9 @@ func (s *scan) java() {
 	}
 	for c := range s.within(0) {
 		if s.is(c, "identifier") && s.javaLocal(c) {
-			s.hideAfter(c, c, s.javaScope(c))
+			scope := s.javaScope(c)
+			s.hideAfter(c, c, scope)
+			s.javaVariable(c, scope)
 		}
 	}
 	s.topNames()
@@ -31,6 +33,8 @@ func (s *scan) java() {
 			if !s.hidden(s.text(c), c) && s.field(c) != "name" || s.is(s.parent(c), "method_invocation") && s.child(s.parent(c), "object") < 0 {
 				s.javaUse(c, s.text(c), s.javaKind(c))
 			}
+		case "method_invocation", "field_access":
+			s.javaMember(c)
 		}
 	}
 }

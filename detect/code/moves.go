@@ -8,14 +8,17 @@ import (
 	"github.com/parley-mesh/parley/detect"
 )
 
-// moves pairs symbols that went from one place with those that came at another, where the body says without
-// doubt that they are one; members follow their containers. The rest is returned.
+// moves pairs symbols that went from one place with those that came at another, where the name in its package or the body says
+// without doubt that they are one; members follow their containers. The rest is returned.
 func (c *comparison) moves(gone, come []*detect.Symbol) (left, right []*detect.Symbol) {
 	taken := map[string]bool{}
 	moved := func(was, is *detect.Symbol) {
 		taken[was.ID], taken[is.ID] = true, true
 		c.renamed[was.ID] = is.ID
 		c.moved(was, is)
+	}
+	home := func(s *detect.Symbol) (any, bool) { // there it is one declaration, whatever became of its body
+		return [4]any{languageOf(s.ID), s.Kind, path.Dir(pathOf(s.ID)), nameOf(s.ID)}, folderIsPackage(s.ID)
 	}
 	exact := func(s *detect.Symbol) (any, bool) {
 		return [3]any{s.Kind, s.BodyHash, lastName(s.ID)}, s.Container == ""
@@ -26,7 +29,7 @@ func (c *comparison) moves(gone, come []*detect.Symbol) (left, right []*detect.S
 	far := func(s *detect.Symbol) (any, bool) {
 		return [2]any{s.Kind, s.ShapeHash}, s.Lines >= 4 && s.Container == ""
 	}
-	for _, key := range []func(*detect.Symbol) (any, bool){exact, shape, far} {
+	for _, key := range []func(*detect.Symbol) (any, bool){home, exact, shape, far} {
 		for _, pair := range unique(gone, come, taken, key) {
 			moved(pair[0], pair[1])
 		}
@@ -43,6 +46,12 @@ func (c *comparison) moves(gone, come []*detect.Symbol) (left, right []*detect.S
 		}
 	}
 	return left, right
+}
+
+// folderIsPackage reports whether the files of a folder declare their names together, so that it does not matter in which.
+func folderIsPackage(id string) bool {
+	language := languageOf(id)
+	return language == "go" || language == "java"
 }
 
 // follow moves members along with the containers that moved.
@@ -96,7 +105,7 @@ func (c *comparison) moved(was, is *detect.Symbol) {
 	verdict, why := c.compatible(was, is)
 	from, to := pathOf(was.ID), pathOf(is.ID)
 	name := nameOf(was.ID)
-	samePackage := languageOf(is.ID) == "go" && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID)
+	samePackage := folderIsPackage(is.ID) && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID)
 	say := "moved to " + to
 	if from == to {
 		say = "renamed to " + nameOf(is.ID)

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"path"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -196,8 +197,17 @@ func (r *resolver) outside(u *detect.Unit, to string, client bool, left int) (te
 	return "", false, false
 }
 
-// Outside names the unchanged files whose constants and clients the URLs of units are made of, as far as they are there and
-// not among the units, ascending.
+// unmarked is a path with what other files say of it, {} for what they do not.
+func (r *resolver) unmarked(u *detect.Unit, path string) string {
+	r.steps = marksMax
+	if text, _, ok := r.unmark(u, path, linksMax); ok {
+		return text
+	}
+	return "{}"
+}
+
+// Outside names the unchanged files whose constants and clients the URLs and routes of units are made of, those whose routers the
+// units mount, and those through which units get names of others, as far as they are there and not among the units, ascending.
 func (r *Reader) Outside(units []detect.Unit) []string {
 	known := newResolver(&r.project, units)
 	wanted := map[string]bool{}
@@ -206,10 +216,25 @@ func (r *Reader) Outside(units []detect.Unit) []string {
 		for _, ref := range u.References {
 			if strings.HasPrefix(ref.Target, "url:") {
 				known.outsideOf(u, ref.Target, wanted)
+			} else {
+				known.leading(u, strings.Replace(ref.Target, memberMark, "mod:", 1), wanted)
 			}
 		}
 		for _, v := range u.Values {
 			known.outsideOf(u, v.Text, wanted)
+		}
+		for _, c := range u.Contracts {
+			known.outsideOf(u, c.ID, wanted)
+		}
+		for _, m := range u.Mounts {
+			known.outsideOf(u, m.Prefix, wanted)
+			known.want(u, m.Router, wanted)
+			known.want(u, m.Into, wanted)
+		}
+		for _, e := range u.Exports {
+			if e.Local == "*" {
+				known.leading(u, "mod:"+e.Module+"#*", wanted)
+			}
 		}
 	}
 	var all []string
@@ -224,15 +249,46 @@ func (r *resolver) outsideOf(u *detect.Unit, text string, wanted map[string]bool
 	for {
 		_, rest, marked := strings.Cut(text, string(rune(markOpen)))
 		to, after, closed := strings.Cut(rest, string(rune(markClose)))
-		at := strings.IndexByte(to, '#')
-		if !marked || !closed || at < 1 {
+		if !marked || !closed || to == "" {
 			return
 		}
-		first, _, _ := strings.Cut(to[at+1:], ".")
-		id, _ := r.resolve(u, to[1:at+1]+first)
-		if p := pathOf(id); strings.HasPrefix(id, "sym:") && r.units[p] == nil && r.has(p) {
-			wanted[p] = true
-		}
+		r.want(u, to[1:], wanted)
 		text = after
 	}
+}
+
+// want adds the file in which a name of another module stands.
+func (r *resolver) want(u *detect.Unit, to string, wanted map[string]bool) {
+	at := strings.IndexByte(to, '#')
+	if at < 1 || !strings.HasPrefix(to, "mod:") {
+		return
+	}
+	first, _, _ := strings.Cut(to[at+1:], ".")
+	id, _ := r.resolve(u, to[:at+1]+first)
+	if p := pathOf(id); strings.HasPrefix(id, "sym:") && r.units[p] == nil && r.has(p) {
+		wanted[p] = true
+	}
+}
+
+// leading adds the files through which a name of another module leads to where it is declared. Only files that are called
+// as those are that stand for a folder are looked into: most others declare themselves what is imported from them.
+func (r *resolver) leading(u *detect.Unit, to string, wanted map[string]bool) {
+	r.unread = map[string]bool{}
+	r.resolve(u, to)
+	for file, direct := range r.unread {
+		if (!direct || standsForFolder(file) || strings.HasSuffix(to, "#*")) && r.has(file) {
+			wanted[file] = true
+		}
+	}
+	r.unread = nil
+}
+
+// standsForFolder reports whether a file usually hands on what the others of its folder declare.
+func standsForFolder(file string) bool {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	switch name {
+	case "index", "__init__", "mod", "lib", "main":
+		return true
+	}
+	return false
 }

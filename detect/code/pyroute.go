@@ -53,7 +53,7 @@ func (s *scan) decoratorRoute(c, call int) {
 		return
 	}
 	name := s.text(s.child(f, "attribute"))
-	path, known := s.str(s.pathOf(args, 0))
+	path, known := s.url(s.pathOf(args, 0))
 	method, verb := verbs[name]
 	switch name {
 	case "trace":
@@ -197,7 +197,7 @@ func (s *scan) routeCall(c int) {
 
 // callRoute adds a route whose handler is an argument.
 func (s *scan) callRoute(c, args, path, handler, router int) {
-	text, known := s.str(path)
+	text, known := s.url(path)
 	if !known && text == "{}" {
 		return
 	}
@@ -254,7 +254,7 @@ func pythonMade(maker string) bool { _, known := pythonMakers[maker]; return kno
 
 // mountAt notes that a router hangs on another, which is the one that gets the list where the call stands in one.
 func (s *scan) mountAt(c, router, prefix, object int) {
-	text, known := s.str(prefix)
+	text, known := s.url(prefix)
 	if prefix >= 0 && strings.HasPrefix(text, "{}") {
 		return
 	}
@@ -278,7 +278,7 @@ func (s *scan) mountAt(c, router, prefix, object int) {
 // ownPrefix notes the prefix that a blueprint is made with, which registering it can replace.
 func (s *scan) ownPrefix(c, args int) {
 	assign := s.parent(c)
-	prefix, known := s.str(s.keyword(args, "url_prefix"))
+	prefix, known := s.url(s.keyword(args, "url_prefix"))
 	if known && s.is(assign, "assignment") {
 		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
 			Prefix: prefix, Router: s.text(s.child(assign, "left")), Into: ownPrefix, Line: s.line(s.nodes[c].start),

@@ -44,7 +44,7 @@ func (s *scan) pythonRouter(i int) (name, prefix string) {
 			return target(b.module, b.name), ""
 		}
 		made := s.madeAs(i, name)
-		if text, known := s.str(s.keyword(s.child(made, "arguments"), "prefix")); known {
+		if text, known := s.url(s.keyword(s.child(made, "arguments"), "prefix")); known {
 			prefix = text
 		}
 		if f := s.returnedBy(i, name); f != "" {
@@ -144,7 +144,7 @@ func (s *scan) hung(c int) (router, prefix string, part bool) {
 			f := s.child(up, "function")
 			switch name := s.maker(up); name {
 			case "Mount", "mount":
-				if text, ok := s.str(s.argument(s.child(up, "arguments"), "path", 0)); ok {
+				if text, ok := s.url(s.argument(s.child(up, "arguments"), "path", 0)); ok {
 					prefix = joinPath(text, prefix)
 				}
 				if name == "mount" {

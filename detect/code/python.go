@@ -19,10 +19,15 @@ func (s *scan) python() {
 	})
 	s.pythonImports()
 	for c := range s.within(0) {
-		if s.is(c, "identifier") && s.binding(c) {
-			if scope := s.pythonScope(c); scope >= 0 {
+		switch {
+		case s.is(c, "assignment"):
+			s.selfVariable(c)
+		case s.is(c, "identifier") && s.binding(c):
+			scope := s.pythonScope(c)
+			if scope >= 0 {
 				s.hide(s.text(c), scope)
 			}
+			s.pythonVariable(c, scope)
 		}
 	}
 	s.pythonUses()

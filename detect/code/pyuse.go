@@ -109,6 +109,7 @@ func (s *scan) pythonUse(c int) {
 	up := s.parent(c)
 	if s.is(up, "attribute") && s.field(c) == "attribute" {
 		s.selfMember(c, up)
+		s.pythonMember(c, up)
 		return
 	}
 	name := s.text(c)

@@ -15,8 +15,11 @@ type resolver struct {
 	folders map[string][]*detect.Unit
 	symbols map[string]*detect.Symbol
 	visited map[string]bool // what the name at hand was looked for under
+	through []string        // the names under which other files pass it on
 	scripts map[spelled]string
-	steps   int // how many more marks the URL at hand may have
+	steps   int             // how many more marks the URL at hand may have
+	same    map[string]bool // the files that both states have alike, in a comparison
+	unread  map[string]bool // the files that names led to and that are not among the units; true for those that a unit names itself
 }
 
 // spelled is a module's name as the scripts of one folder and ending write it.
@@ -53,7 +56,7 @@ func (r *resolver) resolve(from *detect.Unit, to string) (id string, sure bool) 
 	if !ok {
 		return to, true
 	}
-	r.visited = map[string]bool{}
+	r.visited, r.through = map[string]bool{}, nil
 	at := strings.LastIndexByte(rest, '#')
 	return r.follow(from, rest[:at], rest[at+1:], linksMax)
 }
@@ -85,6 +88,9 @@ func (r *resolver) follow(from *detect.Unit, module, name string, links int) (id
 func (r *resolver) named(file, language, name string, links int) (id string, sure bool) {
 	id = "sym:" + language + ":" + file + "#" + name
 	u := r.units[file]
+	if u == nil && r.unread != nil {
+		r.unread[file] = links == linksMax
+	}
 	if u == nil || name == "*" || links == 0 || r.visited[id] {
 		return id, u != nil && name == "*"
 	}
@@ -108,6 +114,7 @@ func (r *resolver) named(file, language, name string, links int) (id string, sur
 			continue
 		}
 		if e.Module != "" {
+			r.through = append(r.through, id)
 			return r.follow(u, e.Module, e.Name, links-1)
 		}
 		if other := "sym:" + language + ":" + file + "#" + e.Name; r.symbols[other] != nil {
@@ -115,6 +122,7 @@ func (r *resolver) named(file, language, name string, links int) (id string, sur
 		}
 		for _, i := range u.Imports {
 			if i.Local == e.Name && i.Module != "" {
+				r.through = append(r.through, id)
 				return r.follow(u, i.Module, i.Name, links-1)
 			}
 		}
@@ -127,6 +135,22 @@ func (r *resolver) named(file, language, name string, links int) (id string, sur
 		}
 	}
 	return id, false
+}
+
+// object reports whether a name of a file surely stands for an interface or a class.
+func (r *resolver) object(file, name string) bool {
+	u := r.units[file]
+	if u == nil || u.Quality != detect.Clean {
+		return false
+	}
+	id := "sym:" + u.Language + ":" + file + "#" + name
+	for _, i := range u.Imports {
+		if i.Local == name {
+			id, _ = r.resolve(u, "mod:"+i.Module+"#"+i.Name)
+		}
+	}
+	s := r.symbols[id]
+	return s != nil && (s.Kind == detect.Interface || s.Kind == detect.Class)
 }
 
 // pathOf is the path in a symbol's id, languageOf its language.

@@ -72,6 +72,9 @@ func routeID(method, path string) string { return "http:" + method + " " + path 
 
 // route makes the contract of a route whose path is as the file spells it.
 func route(method, path string) detect.Contract {
+	if strings.ContainsRune(path, markOpen) { // [resolver.linked] knows the rest
+		return detect.Contract{ID: "url:" + method + " " + path, Kind: detect.RouteContract}
+	}
 	normal, names := routePath(path)
 	return detect.Contract{ID: routeID(method, normal), Kind: detect.RouteContract, Params: names}
 }

@@ -13,25 +13,26 @@ import (
 // scan is one file while it is read: the tree, and what was found so far.
 type scan struct {
 	*tree
-	reader  *Reader
-	dialect dialect
-	unit    *detect.Unit
-	lines   []uint32         // where each line starts
-	test    bool             // the file is one of tests
-	seen    map[string]int   // how many declarations have an id
-	index   map[string]int   // the symbol with an id
-	known   []declared       // by symbol
-	owner   map[int]int      // the symbol that a node declares
-	top     map[string]int   // symbols at the top of the file by name
-	bound   map[string]bound // what imported names stand for
-	shadow  shadows
-	exports map[string]bool  // names that the file exports by a list
-	values  map[string]int   // nodes that constants at the top are set to
-	depth   int              // how deep values are followed just now
-	marks   bool             // what other files say is marked rather than unknown
-	budget  int              // how many more steps the value at hand may take
-	routes  int              // how many [scan.another] counted
-	made    map[string][]int // what names anywhere in the file are set to, once somebody asks
+	reader    *Reader
+	dialect   dialect
+	unit      *detect.Unit
+	lines     []uint32         // where each line starts
+	test      bool             // the file is one of tests
+	seen      map[string]int   // how many declarations have an id
+	index     map[string]int   // the symbol with an id
+	known     []declared       // by symbol
+	owner     map[int]int      // the symbol that a node declares
+	top       map[string]int   // symbols at the top of the file by name
+	bound     map[string]bound // what imported names stand for
+	shadow    shadows
+	variables map[string][]variable // declarations by name, with their types
+	exports   map[string]bool       // names that the file exports by a list
+	values    map[string]int        // nodes that constants at the top are set to
+	depth     int                   // how deep values are followed just now
+	marks     bool                  // what other files say is marked rather than unknown
+	budget    int                   // how many more steps the value at hand may take
+	routes    int                   // how many [scan.another] counted
+	made      map[string][]int      // what names anywhere in the file are set to, once somebody asks
 
 	returned map[int][]string         // the names that a function of Python returns, once somebody asks
 	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
@@ -51,7 +52,7 @@ func newScan(r *Reader, t *tree, d dialect, unit detect.Unit) *scan {
 	s := &scan{
 		tree: t, reader: r, dialect: d, unit: &unit, lines: lineStarts(t.src), test: testFile(unit.Path),
 		seen: map[string]int{}, index: map[string]int{}, owner: map[int]int{}, top: map[string]int{},
-		bound: map[string]bound{}, shadow: shadows{}, exports: map[string]bool{}, values: map[string]int{},
+		bound: map[string]bound{}, shadow: shadows{}, variables: map[string][]variable{}, exports: map[string]bool{}, values: map[string]int{},
 	}
 	unit.Quality = detect.Clean
 	if t.broken {

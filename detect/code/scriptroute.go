@@ -91,7 +91,7 @@ func (s *scan) verbRoute(c, f, args int, method string) bool {
 		return false
 	}
 	for _, p := range paths {
-		if text, known := s.str(p); known || s.is(p, "string") {
+		if text, known := s.url(p); known || s.is(p, "string") {
 			s.addRoute(c, at, method, text, handlers)
 		}
 	}
@@ -129,7 +129,7 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 	}
 	found := false
 	for _, u := range s.each(url) {
-		text, known := s.str(u)
+		text, known := s.url(u)
 		if !known {
 			continue
 		}
@@ -258,7 +258,7 @@ func (s *scan) servedBy(i int) (at served, sure, ok bool) {
 				return s.madeHere(i, at)
 			}
 			name := s.text(s.child(f, "property"))
-			if text, known := s.str(s.item(s.child(i, "arguments"), 0)); known && (name == "basePath" || name == "prefix") {
+			if text, known := s.url(s.item(s.child(i, "arguments"), 0)); known && (name == "basePath" || name == "prefix") {
 				at.prefix = joinPath(text, at.prefix)
 			}
 			i = s.child(f, "object")
@@ -299,7 +299,7 @@ func (s *scan) madeHere(i int, at served) (served, bool, bool) {
 		return at, false, false
 	}
 	at.part = routerPart.MatchString(s.text(s.child(i, "function")))
-	if text, known := s.str(s.entry(s.item(s.child(i, "arguments"), 0), "prefix")); known {
+	if text, known := s.url(s.entry(s.item(s.child(i, "arguments"), 0), "prefix")); known {
 		at.prefix = joinPath(text, at.prefix)
 	}
 	for up := s.parent(i); up >= 0; up = s.parent(up) {
@@ -448,16 +448,24 @@ func (s *scan) registers(function string) bool {
 func (s *scan) mountPrefix(args int) string {
 	for a := range s.items(args) {
 		if s.is(a, "object") {
-			if text, known := s.str(s.entry(a, "prefix")); known {
+			if text, known := s.url(s.entry(a, "prefix")); known {
 				return text
 			}
 		}
 	}
-	if text, known := s.str(s.item(args, 0)); known {
-		return text
+	first := s.item(args, 0)
+	if s.is(first, "identifier", "member_expression") && s.imported(first) != "" && !prefixName.MatchString(s.text(first)) {
+		return "" // middleware
 	}
-	return ""
+	text, known := s.url(first)
+	if !known {
+		return ""
+	}
+	return text
 }
+
+// prefixName are names that people give to prefixes, where a handler could stand as well.
+var prefixName = regexp.MustCompile(`^[\w.]*[A-Z]{2}[A-Z0-9_]*$|(?i:prefix|path|base|url|route|version)\w*$`)
 
 // mount reads app.use("/v1", router), app.route("/v1", sub), app.register(plugin, { prefix }).
 func (s *scan) mount(f, args int, name string) bool {

@@ -164,8 +164,17 @@ func (s *scan) declaring(i int) bool {
 	return false
 }
 
-// hideLocal notes the scope of a declaration that is not at the top of the file.
+// hideLocal notes the scope of a declaration, and its type.
 func (s *scan) hideLocal(i int) {
+	scope := s.scopeOf(i)
+	if scope > 0 {
+		s.hide(s.text(i), scope)
+	}
+	s.scriptVariable(i, scope)
+}
+
+// scopeOf is the node in which a declaration counts, the whole file for one at its top.
+func (s *scan) scopeOf(i int) int {
 	variable := false
 	for up := s.parent(i); up > 0; up = s.parent(up) {
 		switch s.kind(up) {
@@ -173,17 +182,16 @@ func (s *scan) hideLocal(i int) {
 			variable = true // var belongs to the function, whatever blocks are in between
 		case "statement_block", "for_statement", "for_in_statement", "class_static_block", "switch_body", "catch_clause":
 			if !variable && !s.is(s.parent(up), "internal_module", "module") {
-				s.hide(s.text(i), up)
-				return
+				return up
 			}
 		case "arrow_function", "function", "function_expression", "function_declaration", "method_definition",
 			"generator_function", "generator_function_declaration":
 			if s.child(up, "name") != i || s.is(up, "function", "function_expression") {
-				s.hide(s.text(i), up)
-				return
+				return up
 			}
 		}
 	}
+	return 0
 }
 
 // scriptUses collects the uses of imported names and of the file's own.
@@ -196,6 +204,9 @@ func (s *scan) scriptUses() {
 			s.scriptUse(c)
 		case "property_identifier":
 			s.ownMember(c)
+			s.scriptMember(c)
+		case "object":
+			s.scriptMade(c)
 		}
 	}
 }
@@ -206,19 +217,16 @@ func (s *scan) ownMember(c int) {
 	if !s.is(up, "member_expression") || !s.is(s.child(up, "object"), "this") {
 		return
 	}
-	for at := up; at >= 0; at = s.parent(at) {
-		i, ok := s.owner[at]
-		if !ok || s.unit.Symbols[i].Kind != detect.Class {
-			continue
-		}
-		if id := s.unit.Symbols[i].ID + "." + s.text(c); s.index[id] > 0 {
-			kind := detect.TypeUse
-			if s.field(up) == "function" {
-				kind = detect.Call
-			}
-			s.refer(kind, id, c)
-		}
+	i := s.classAround(up)
+	if i < 0 {
 		return
+	}
+	if id := s.unit.Symbols[i].ID + "." + s.text(c); s.index[id] > 0 {
+		kind := detect.TypeUse
+		if s.field(up) == "function" {
+			kind = detect.Call
+		}
+		s.refer(kind, id, c)
 	}
 }
 

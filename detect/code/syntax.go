@@ -17,10 +17,10 @@ import (
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
 )
 
-// This file alone touches the binding. What it hands out is plain Go: a tree flattened into one slice.
+// This file and walk.go alone touch the binding. What they hand out is plain Go: a tree flattened into one slice.
 
 // grammarSet names the grammars and the rules by which they are read.
-const grammarSet = "smacker-20240827/5"
+const grammarSet = "smacker-20240827/6"
 
 // What one parse may cost.
 const (
@@ -101,85 +101,43 @@ func parseOnce(g *grammar, src []byte, limit time.Duration) *tree {
 	return flatten(g, parsed, src)
 }
 
-// flatten walks a tree once, without recursion, into preorder.
+// flatten makes a tree one slice in preorder.
 func flatten(g *grammar, parsed *sitter.Tree, src []byte) *tree {
-	t := &tree{grammar: g, src: src, nodes: make([]node, 0, len(src)/3+1)}
+	t := &tree{grammar: g, src: src}
 	root := parsed.RootNode()
 	t.broken = root.HasError()
-	cursor := sitter.NewTreeCursor(root)
-	defer cursor.Close()
-	t.push(cursor, root, -1)
-	for open := []int32{0}; ; {
-		switch {
-		case len(open) > depthMax:
-			t.deep = true
-			return t
-		case !t.leaf(open[len(open)-1]) && cursor.GoToFirstChild():
-			open = append(open, t.push(cursor, cursor.CurrentNode(), open[len(open)-1]))
-		case cursor.GoToNextSibling():
-			open = t.next(cursor, open)
-		default:
-			for {
-				t.nodes[open[len(open)-1]].next = int32(len(t.nodes))
-				if open = open[:len(open)-1]; len(open) == 0 || !cursor.GoToParent() {
-					return t
-				}
-				if cursor.GoToNextSibling() {
-					open = t.next(cursor, open)
-					break
-				}
-			}
-		}
-	}
-}
-
-// leaf reports whether a node surely has nothing below it that matters.
-func (t *tree) leaf(i int32) bool {
-	k, leaves := t.nodes[i].kind, t.grammar.whole
+	leaves := g.whole
 	if t.broken {
-		leaves = t.grammar.leaves
+		leaves = g.leaves
 	}
-	return int(k) < len(leaves) && leaves[k]
+	if t.nodes, t.deep = walk(root, t.broken, leaves); t.deep {
+		return t
+	}
+	for i := range t.nodes {
+		t.settle(&t.nodes[i])
+	}
+	return t
 }
 
-// next closes the innermost open node and opens its sibling.
-func (t *tree) next(cursor *sitter.TreeCursor, open []int32) []int32 {
-	last := len(open) - 1
-	t.nodes[open[last]].next = int32(len(t.nodes))
-	parent := int32(-1)
-	if last > 0 {
-		parent = open[last-1]
+// settle holds the offsets of a node to the file, whatever a grammar's scanner says, and counts errors.
+func (t *tree) settle(n *node) {
+	size := uint32(len(t.src))
+	n.start = min(n.start, size)
+	if end := t.literalEnd(int(n.kind), int(n.start)); end >= 0 {
+		n.end, n.field = uint32(end), 0
+	} else {
+		n.end = max(n.start, min(n.end, size))
 	}
-	open[last] = t.push(cursor, cursor.CurrentNode(), parent)
-	return open
-}
-
-// push appends a node. Offsets are held to the file, whatever a grammar's scanner says.
-func (t *tree) push(cursor *sitter.TreeCursor, from *sitter.Node, parent int32) int32 {
-	n := node{parent: parent, kind: uint16(from.Symbol())}
-	start := min(int(from.StartByte()), len(t.src))
-	end := t.literalEnd(int(n.kind), start)
-	if end < 0 { // a name, or a token that is not written as it is called
-		end = max(start, min(int(from.EndByte()), len(t.src)))
-		if name := cursor.CurrentFieldName(); name != "" {
-			n.field = t.grammar.fields[name]
-		}
-	}
-	n.start, n.end = uint32(start), uint32(end)
-	if n.kind == kindError {
+	n.missing = n.missing && n.start == n.end && n.kind != kindError
+	switch {
+	case n.kind == kindError:
 		t.errors += int(n.end - n.start)
-	} else if n.start == n.end && t.broken && from.IsMissing() {
-		n.missing = true
+	case n.missing:
 		t.errors++
 	}
-	at := int32(len(t.nodes))
-	n.next = at + 1
-	t.nodes = append(t.nodes, n)
-	return at
 }
 
-// literalEnd is where a token ends that is written as its kind is called, -1 for all others. It saves two of
-// the calls into C, which are most of what a walk costs.
+// literalEnd is where a token ends that is written as its kind is called, -1 for all others.
 func (t *tree) literalEnd(kind, start int) int {
 	if t.broken || kind >= len(t.grammar.named) || t.grammar.named[kind] {
 		return -1

@@ -22,21 +22,32 @@ var ground = map[string][]string{
 
 // assignable says whether a value of type from can stand where a type to is wanted. Both are in normal form.
 func assignable(language, from, to string) answer {
-	if language == "js" {
-		language = "ts"
+	return typing{language, func(string) bool { return false }}.assignable(from, to)
+}
+
+// typing is what is known of the types of a language beside how they are written.
+type typing struct {
+	language string
+	object   func(name string) bool // whether a name surely stands for an interface or a class
+}
+
+func (in typing) assignable(from, to string) answer {
+	if in.language == "js" {
+		in.language = "ts"
 	}
 	switch {
 	case from == to:
 		return yes
 	case from == "" || to == "":
 		return unknown
-	case language != "ts" && language != "py":
+	case in.language != "ts" && in.language != "py":
 		return no // by identity
 	}
-	return relate(language, from, to, 0)
+	return in.relate(from, to, 0)
 }
 
-func relate(language, from, to string, depth int) answer {
+func (in typing) relate(from, to string, depth int) answer {
+	language := in.language
 	switch {
 	case language == "ts" && from == "any" && to == "never":
 		return no
@@ -49,10 +60,10 @@ func relate(language, from, to string, depth int) answer {
 		return no
 	}
 	if members := splitTop(from, '|'); len(members) > 1 {
-		return every(members, func(m string) answer { return relate(language, m, to, depth+1) })
+		return every(members, func(m string) answer { return in.relate(m, to, depth+1) })
 	}
 	if members := splitTop(to, '|'); len(members) > 1 {
-		return some(members, func(m string) answer { return relate(language, from, m, depth+1) })
+		return some(members, func(m string) answer { return in.relate(from, m, depth+1) })
 	}
 	from, to = bare(from), bare(to)
 	if a, b := strings.TrimSuffix(from, "[]"), strings.TrimSuffix(to, "[]"); a != from && b != to {
@@ -61,21 +72,23 @@ func relate(language, from, to string, depth int) answer {
 		if held && !holds {
 			return no
 		}
-		return relate(language, bare(a), bare(b), depth+1)
+		return in.relate(bare(a), bare(b), depth+1)
 	}
 	if strings.HasPrefix(from, "{") && language == "ts" {
 		switch {
 		case strings.HasPrefix(to, "{"):
-			return relateObjects(from, to, depth)
+			return in.relateObjects(from, to, depth)
 		case strings.HasSuffix(to, "[]"):
 			return no
 		}
 	}
 	if a, b := generic(from), generic(to); a != nil && b != nil && a[0] == b[0] {
-		return relateArguments(language, a, b, depth)
+		return in.relateArguments(a, b, depth)
 	}
 	a, b := groundOf(language, from), groundOf(language, to)
 	switch {
+	case language == "ts" && (from == "null" || from == "undefined") && in.object(to):
+		return no
 	case a == "" || b == "", language == "ts" && structural(a, b):
 		return unknown
 	case a == b && b == to, language == "py" && (a == "bool" && b == "int" || a == "int" && b == "float"):
@@ -86,7 +99,7 @@ func relate(language, from, to string, depth int) answer {
 
 // relateArguments compares two types of one generic. Only of the well known ones is it known that they follow
 // their arguments.
-func relateArguments(language string, a, b []string, depth int) answer {
+func (in typing) relateArguments(a, b []string, depth int) answer {
 	covariant := slices.Contains([]string{
 		"Promise", "Set", "ReadonlySet", "Map", "Record", "Readonly", "AsyncIterable",
 		"Iterable", "list", "dict", "set", "tuple", "Sequence", "Iterable", "Mapping",
@@ -96,7 +109,7 @@ func relateArguments(language string, a, b []string, depth int) answer {
 	}
 	result := yes
 	for i := range a[1:] {
-		switch relate(language, a[i+1], b[i+1], depth+1) {
+		switch in.relate(a[i+1], b[i+1], depth+1) {
 		case no:
 			return no
 		case unknown:
@@ -107,7 +120,7 @@ func relateArguments(language string, a, b []string, depth int) answer {
 }
 
 // relateObjects wants every field of to in from.
-func relateObjects(from, to string, depth int) answer {
+func (in typing) relateObjects(from, to string, depth int) answer {
 	have := objectFields(from)
 	result := yes
 	for name, field := range objectFields(to) {
@@ -118,7 +131,7 @@ func relateObjects(from, to string, depth int) answer {
 		if !ok || got.optional && !field.optional {
 			return no
 		}
-		switch relate("ts", got.of, field.of, depth+1) {
+		switch in.relate(got.of, field.of, depth+1) {
 		case no:
 			return no
 		case unknown:

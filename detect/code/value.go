@@ -7,10 +7,11 @@ import (
 
 var percentVerb = regexp.MustCompile(`%[-+0-9.]*[sdrqvx]`)
 
-// What looking through constants for one value may take: how many one behind the other, and in all.
+// What looking through constants for one value may take: how many one behind the other, in all, and how long the text gets.
 const (
-	valuesMax = 12
-	stepsMax  = 2000
+	valuesMax   = 12
+	stepsMax    = 2000
+	valueOctets = urlMax
 )
 
 // text of a value before the program runs, with {} for every part that is not known. Known says that something
@@ -21,9 +22,23 @@ func (s *scan) str(i int) (text string, known bool) {
 }
 
 func (s *scan) strIn(i, left int) (text string, known bool) {
-	if i < 0 || left <= 0 || !s.step() {
+	// What takes so much to write is no path, and each look at it would copy it.
+	if i < 0 || left <= 0 || !s.step() || s.nodes[i].end-s.nodes[i].start > 8*valueOctets {
 		return "{}", false
 	}
+	return short(s.spelled(i, left))
+}
+
+// short takes a value that is too long to be a path or a name for unknown: constants of constants grow without end.
+func short(text string, known bool) (string, bool) {
+	if len(text) > valueOctets {
+		return "{}", false
+	}
+	return text, known
+}
+
+// spelled is the text of a value by its kind.
+func (s *scan) spelled(i, left int) (text string, known bool) {
 	switch s.kind(i) {
 	case "string":
 		if s.dialect == dialectPy {
@@ -166,7 +181,9 @@ func (s *scan) concat(i, left int) (text string, known bool) {
 	}
 	for c := range s.items(i) {
 		part, ok := s.strIn(c, left-1)
-		text, known = text+part, known || ok
+		if text, known = text+part, known || ok; len(text) > valueOctets {
+			break
+		}
 	}
 	return text, known
 }

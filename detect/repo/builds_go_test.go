@@ -32,6 +32,7 @@ type goTown struct {
 	pos     *token.FileSet
 	funcs   []goFunc
 	structs []goField
+	methods []goMethod
 	n, turn int
 }
 
@@ -48,6 +49,9 @@ type goField struct {
 	file, name, field, of string
 	at                    *ast.Field
 }
+
+// goMethod is an exported method of an exported type without type parameters.
+type goMethod struct{ file, of, name string }
 
 func newGoTown(files map[string]string, module string, seed uint64) *goTown {
 	t := &goTown{Rand: rand.New(rand.NewPCG(seed, 9)), module: module, files: files, parsed: map[string]*ast.File{}, pos: token.NewFileSet()}
@@ -70,6 +74,15 @@ func newGoTown(files map[string]string, module string, seed uint64) *goTown {
 }
 
 func (t *goTown) function(file string, d *ast.FuncDecl) {
+	if d.Recv != nil && d.Name.IsExported() {
+		of := d.Recv.List[0].Type
+		if star, ok := of.(*ast.StarExpr); ok {
+			of = star.X
+		}
+		if id, ok := of.(*ast.Ident); ok && id.IsExported() {
+			t.methods = append(t.methods, goMethod{file, id.Name, d.Name.Name})
+		}
+	}
 	if d.Recv != nil || d.Type.TypeParams != nil || d.Body == nil || d.Name.Name == "init" || len(d.Body.List) == 0 {
 		return
 	}

@@ -88,6 +88,21 @@ var goScripts = []struct {
 		dir := path.Dir(s.file)
 		return t.renamed(dir, s.field, s.field+"Anew"), t.user(dir, nil, fmt.Sprintf("\t_ = p.%s{}\n", s.name))
 	}},
+	{"renames a field, read", func(t *goTown) (a, b map[string]string) {
+		s := pickOne(t, t.structs)
+		dir := path.Dir(s.file)
+		return t.renamed(dir, s.field, s.field+"Anew"), t.user(dir, nil, fmt.Sprintf("\tvar v *p.%s\n\t_ = v.%s\n", s.name, s.field))
+	}},
+	{"renames a method, called", func(t *goTown) (a, b map[string]string) {
+		m := pickOne(t, t.methods)
+		dir := path.Dir(m.file)
+		return t.renamed(dir, m.name, m.name+"Anew"), t.user(dir, nil, fmt.Sprintf("\tf := func(v *p.%s) any { return v.%s }\n\t_ = f\n", m.of, m.name))
+	}},
+	{"renames a method, another value has one of that name", func(t *goTown) (a, b map[string]string) {
+		m := pickOne(t, t.methods)
+		dir := path.Dir(m.file)
+		return t.renamed(dir, m.name, m.name+"Anew"), t.user(dir, nil, fmt.Sprintf("\tvar v interface{ %s() }\n\t_ = new(p.%s)\n\tif v != nil {\n\t\tv.%s()\n\t}\n", m.name, m.of, m.name))
+	}},
 	{"adds a field, another is set", func(t *goTown) (a, b map[string]string) {
 		s := pickOne(t, t.structs)
 		at := t.offset(s.at.Pos())

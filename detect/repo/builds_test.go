@@ -27,7 +27,7 @@ type verdict struct {
 	kinds  []string
 }
 
-// commitClashes writes both sides of every pair as branches a0, b0, a1, ... of main.
+// commitClashes writes both sides of every pair as branches a0, b0, a1, ... of main. A file without content is removed.
 func (s *shop) commitClashes(all []clash) {
 	s.Helper()
 	var in strings.Builder
@@ -36,6 +36,10 @@ func (s *shop) commitClashes(all []clash) {
 		for side, files := range map[string]map[string]string{"a": c.a, "b": c.b} {
 			fmt.Fprintf(&in, "commit refs/heads/%s%d\ncommitter Ann <ann@acme.com> %d +0000\ndata 4\nwork\nfrom %s\n", side, i, 1_700_000_000+i, base)
 			for _, p := range slices.Sorted(maps.Keys(files)) {
+				if files[p] == "" {
+					fmt.Fprintf(&in, "D %s\n", p)
+					continue
+				}
 				fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", p, len(files[p]), files[p])
 			}
 		}
@@ -172,6 +176,12 @@ type Rates struct {
 	Worth map[string]int
 	Stale bool
 }
+
+// Known reports whether there is a rate of a currency.
+func (r *Rates) Known(currency string) bool { return r.Worth[currency] > 0 }
+
+// Euro reports whether money is in euros.
+func (a Amount) Euro() bool { return a.Currency == "EUR" }
 
 // Add sums two amounts.
 func Add(a, b Amount) Amount { return Amount{a.Cents + b.Cents, a.Currency} }

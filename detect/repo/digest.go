@@ -76,6 +76,20 @@ func (r *Repo) understand(ctx context.Context, list []*detect.Digest, trunk stri
 	return nil
 }
 
+// Read adds to a digest, which has its base and files, what the contents of the files say to a reader of code, beside unchanged files
+// that the reader asks for. What was read for an earlier one is forgotten.
+func (r *Repo) Read(ctx context.Context, d *detect.Digest, reader detect.Reader) error {
+	r.reader = reader
+	clear(r.units)
+	clear(r.made)
+	return r.understand(ctx, []*detect.Digest{d}, d.Base)
+}
+
+// PrintsOf are the fingerprints of what a side added to a file, of which the contents were read last.
+func (r *Repo) PrintsOf(f *detect.File) []uint64 {
+	return detect.NewPrints(r.units[unitKey{f.Old(), f.BaseBlob}].Prints, r.units[unitKey{f.Path, f.Blob}].Prints)
+}
+
 var issue = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)
 
 // subjectsMax is how many commits speak for a side's task.
@@ -200,6 +214,7 @@ func (r *Repo) markedGenerated(ctx context.Context, trunk string, paths []string
 	if err != nil {
 		return nil, err
 	}
+	defer os.Remove(index) // else Close does
 	return r.generatedIn(ctx, index, paths)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // How many unchanged files one digest may be compared with, and through how many of them one may lead to the next.
 const (
-	outsideMax   = 64
+	outsideMax   = 256
 	outsideSteps = 3
 )
 
@@ -28,6 +28,12 @@ func (r *Repo) wants(d *detect.Digest, have []detect.Unit) []string {
 			slices.ContainsFunc(have, func(u detect.Unit) bool { return u.Path == p })
 	})
 	return paths[:min(len(paths), max(0, outsideMax-len(have)))]
+}
+
+// quiet is an unchanged file as others see it: what it uses itself is nothing new.
+func quiet(u detect.Unit) detect.Unit {
+	u.References = nil
+	return u
 }
 
 // outside reads the unchanged files that the reader would like to see, for each digest as they are at its base.
@@ -64,7 +70,7 @@ func (r *Repo) outside(ctx context.Context, list []*detect.Digest) ([][]detect.U
 		for i, d := range list {
 			for _, p := range asked[i] {
 				if u, ok := r.units[unitKey{p, blobs[d.Base+":"+p]}]; ok {
-					found[i] = append(found[i], u)
+					found[i] = append(found[i], quiet(u))
 				}
 			}
 		}
@@ -100,7 +106,7 @@ func (d *Desk) outside(ctx context.Context, digest *detect.Digest, units map[uni
 				return nil, err
 			}
 			if u, ok := d.repo.units[k]; ok {
-				found = append(found, u)
+				found = append(found, quiet(u))
 			}
 		}
 		if len(paths) == 0 {

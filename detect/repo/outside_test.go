@@ -49,3 +49,39 @@ func TestUnchangedFilesAreReadForTheURLsOfChangedOnes(t *testing.T) { // C4
 	}
 	t.Errorf("the desk: %+v", refs)
 }
+
+// What a mount says of the routes of a file that nobody changed is said of the file that mounts.
+func TestAMountThatChangesMovesTheRoutesOfUnchangedFiles(t *testing.T) { // C4
+	s := newShop(t)
+	users := "import { Router } from 'express'\nconst router = Router()\nrouter.get('/users/:id', (req, res) => res.send(''))\nexport default router\n"
+	s.branch("main", "",
+		"api/users.ts", users, "api/index.ts", "export { default as users } from './users'\n",
+		"server.ts", "import express from 'express'\nimport { users } from './api'\nconst app = express()\napp.use('/v1', users)\n",
+		"web/page.ts", "export {}\n")
+	s.branch("server", "main", "server.ts", "import express from 'express'\nimport { users } from './api'\nconst app = express()\napp.use('/v2', users)\n")
+	s.branch("web", "main", "web/page.ts", "export const load = (id: string) => fetch(`/v1/users/${id}`)\n")
+	r := s.open()
+	base, head := s.git("rev-parse", "main"), s.git("rev-parse", "server")
+	layout, err := r.Layout(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &detect.Digest{Base: base, Head: head}
+	if d.Files, err = r.Changes(t.Context(), base, head); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Read(t.Context(), d, code.New(code.Project{Has: layout.Has})); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Contracts) != 1 || d.Contracts[0].From != "http:GET /v1/users/{}" || d.Contracts[0].Contract.ID != "http:GET /v2/users/{}" ||
+		d.Contracts[0].Contract.Path != "server.ts" || d.Contracts[0].Verdict != detect.Breaking {
+		t.Errorf("%+v", d.Contracts)
+	}
+	result := s.check(Options{Reader: code.New(code.Project{Has: layout.Has})})
+	for _, f := range result.Report.Findings {
+		if f.Kind == detect.ContractBreak && f.About[0] == "http:GET /v1/users/{}" && f.Severity == detect.Warn {
+			return
+		}
+	}
+	t.Errorf("%+v", result.Report.Findings)
+}

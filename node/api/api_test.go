@@ -84,7 +84,7 @@ func TestTheTableOfVerbsIsWhole(t *testing.T) {
 }
 
 func TestWhatADocumentReservesForAPersonNeedsOne(t *testing.T) { // D-24
-	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo", "lane invite", "lane accept", "lane on", "lane off", "lane conflicts", "override", "email", "lane work on", "lane work off", "agents on", "agents off"} {
+	for _, name := range []string{"init", "join", "invite", "invite confirm", "main on", "main off", "approve", "close", "assign", "kept restore", "op undo", "lane invite", "lane accept", "lane on", "lane off", "lane conflicts", "override", "email", "lane work on", "lane work off", "agents on", "agents off", "agents lines on", "agents lines off"} {
 		if api.VerbNamed(name).Who != api.Person {
 			t.Errorf("%s is open to agents", name)
 		}

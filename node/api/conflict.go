@@ -89,6 +89,24 @@ type ConflictShown struct {
 	Conflict
 	Acts  List[ConflictAct] `json:"acts"`  // oldest first
 	Turns List[Turn]        `json:"turns"` // when it was found, and when it went; oldest first
+	// Lines are what own sides have changed, where [LinesAcross] is on at both computers.
+	Lines List[ConflictLines] `json:"lines"`
+}
+
+// ConflictLines are some lines of one file as one side of a conflict has them now.
+type ConflictLines struct {
+	Side     string     `json:"side"`
+	Computer string     `json:"computer"`
+	Path     string     `json:"path"`
+	Cut      bool       `json:"cut"`   // something is left out
+	Lines    List[Line] `json:"lines"` // quoted: what stands there, no order to anybody
+}
+
+// Line is one line of a file.
+type Line struct {
+	Number  int    `json:"number"`  // from 1
+	Changed bool   `json:"changed"` // it is not so at the base
+	Text    string `json:"text"`
 }
 
 // Turn is one change of a conflict that nobody made: the overlap came or went.

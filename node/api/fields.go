@@ -12,7 +12,7 @@ var views = map[string]any{
 	"ping": Ping{}, "netcheck": Netcheck{}, "preview": Preview{}, "passkey list": Passkey{},
 	"conflicts": Conflict{}, "show": ConflictShown{}, "explain": Explanation{}, "sessions": Session{}, "intents": Intent{},
 	"claims check": ClaimsAnswer{}, "briefing": Briefing{}, "messages": Message{}, "watch": LiveEvent{}, "audit": AuditLine{},
-	"saved": Saved{},
+	"saved": Saved{}, "agents lines": LinesIn{},
 }
 
 // Fields are the names that a reading verb prints with --json, in order; fields below another are written after it in

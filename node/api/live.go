@@ -47,6 +47,19 @@ type Sharer interface {
 	// SetAgents is the switch [AgentsAcross] of this computer (D-27), or of one repository (owner/name) here in place of
 	// that; without one it is of all, whatever was said of single ones. [ErrNoRepository].
 	SetAgents(ctx context.Context, repository string, on bool, p presence.Proof) (Outcome, error)
+	// SetLines is the switch [LinesAcross] of one repository (owner/name) here; [ErrNoRepository].
+	SetLines(ctx context.Context, repository string, on bool, p presence.Proof) (Outcome, error)
+	// Lines lists the repositories of this computer with that switch.
+	Lines(ctx context.Context) ([]LinesIn, error)
+}
+
+// LinesAcross is the label of a repository's switch for changed lines of code.
+const LinesAcross = "Changed lines across your computers"
+
+// LinesIn is the switch [LinesAcross] of one repository.
+type LinesIn struct {
+	Repository string `json:"repository"`
+	On         bool   `json:"on"`
 }
 
 // AgentsAcross is the label of a computer's switch for its agents (D-27).
@@ -162,6 +175,15 @@ func AgentsAct(repository string, on bool) presence.Act {
 	return a
 }
 
+// LinesAct is the switch [LinesAcross] of one repository.
+func LinesAct(repository string, on bool) presence.Act {
+	a := presence.Act{Verb: "agents lines off", Binds: LinesAcross + "\n" + repository}
+	if on {
+		a.Verb = "agents lines on"
+	}
+	return a
+}
+
 // WorkSwitch is sharing live work on exactly these repositories with a lane's developer, or no more.
 type WorkSwitch struct {
 	Lane         string // id
@@ -226,6 +248,21 @@ var newsVerbs = []Verb{
 		Name: "agents off", Summary: "keep this computer's agents to themselves", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/off",
 		Help: "With --repo only in one repository: nobody looks at its checkouts here, and nothing is said of them, whatever\n" +
 			"lanes share.",
+	},
+	{
+		Name: "agents lines", Summary: "list in which repositories your computers show each other changed lines", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/agents/lines",
+		Help: "The switch is called: " + LinesAcross + ". It is off until you switch it on.",
+	},
+	{
+		Name: "agents lines on", Summary: "show your other computers the lines that are changed here, and ask them for theirs", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/lines/on",
+		Help: "With --repo owner/name, one repository at a time. A conflict of two of your own computers then shows the lines that\n" +
+			"the other side has changed, with three around, where the switch is on at both. Nothing of them is kept, or sent to\n" +
+			"another developer; files that hold keys as a rule, and those in which something looks like one, are never shown.",
+	},
+	{
+		Name: "agents lines off", Summary: "show no changed lines to your other computers any more", Who: Person, Where: Node, Method: "POST", Path: "/v1/agents/lines/off",
+		Help: "With --repo owner/name. Those that are connected forget at once what they were shown, the others within minutes. What an\n" +
+			"agent was told it knows.",
 	},
 }
 
@@ -302,6 +339,12 @@ func (s *Server) shareAnswers(verb string) answer {
 	case "agents on", "agents off":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
 			return s.Live.SetAgents(ctx, in.Repository, verb == "agents on", in.Proof)
+		})
+	case "agents lines":
+		return func(r *http.Request) (reply, error) { return list(s.Live.Lines(r.Context())) }
+	case "agents lines on", "agents lines off":
+		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
+			return s.Live.SetLines(ctx, in.Repository, verb == "agents lines on", in.Proof)
 		})
 	case "lane work on", "lane work off":
 		return s.person(func(ctx context.Context, in personRequest) (reply, error) {
@@ -404,6 +447,17 @@ func (c *Client) SetEmail(ctx context.Context, lane, email string, by Prover) (O
 func (c *Client) SetAgents(ctx context.Context, repository string, on bool, by Prover) (Outcome, error) {
 	a := AgentsAct(repository, on)
 	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{Repository: repository}}, a, by)
+}
+
+// SetLines is the switch [LinesAcross] of one repository.
+func (c *Client) SetLines(ctx context.Context, repository string, on bool, by Prover) (Outcome, error) {
+	a := LinesAct(repository, on)
+	return act[Outcome](ctx, c, request{verb: a.Verb, person: personRequest{Repository: repository}}, a, by)
+}
+
+// Lines lists the repositories of the node with that switch.
+func (c *Client) Lines(ctx context.Context) ([]LinesIn, error) {
+	return ask[[]LinesIn](ctx, c, request{verb: "agents lines"})
 }
 
 // SwitchWork shares live work with the developer of a lane, or stops that.

@@ -62,7 +62,7 @@ func (w *workshop) Conflicts(_ context.Context, q api.ConflictQuery) ([]api.Conf
 
 func (w *workshop) Conflict(_ context.Context, ref string) (api.ConflictShown, error) {
 	c, err := w.find(ref)
-	return api.ConflictShown{Conflict: c, Acts: []api.ConflictAct{{Who: "maya", Action: "will_rebase"}}, Turns: []api.Turn{{State: "found"}}}, err
+	return api.ConflictShown{Conflict: c, Acts: []api.ConflictAct{{Who: "maya", Action: "will_rebase"}}, Turns: []api.Turn{{State: "found"}}, Lines: api.List[api.ConflictLines]{{Side: "INT-1234567", Lines: api.List[api.Line]{{Number: 3, Changed: true, Text: "x"}}}}}, err
 }
 
 func (w *workshop) ExplainConflict(_ context.Context, ref string) (api.Explanation, error) {
@@ -192,6 +192,14 @@ func (w *workshop) SwitchWork(_ context.Context, s api.WorkSwitch, p presence.Pr
 	return w.act(api.WorkSwitchAct(s), p)
 }
 
+func (w *workshop) SetLines(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.LinesAct(repository, on), p)
+}
+
+func (w *workshop) Lines(context.Context) ([]api.LinesIn, error) {
+	return []api.LinesIn{{Repository: "acme/shop", On: true}, {Repository: "acme/web"}}, nil
+}
+
 func (w *workshop) SetAgents(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
 	return w.act(api.AgentsAct(repository, on), p)
 }
@@ -235,6 +243,7 @@ func TestLiveWorkCrossesTheSocketUnchanged(t *testing.T) { // C10, C11, C17
 	h := must(w.History(ctx, api.HistoryQuery{}))
 	same(t, "audit", []api.AuditLine(h.Audit))(s.client.Audit(ctx, api.HistoryQuery{Conflict: "CF-1", Max: 5}))
 	same(t, "saved", h.Saved)(s.client.Saved(ctx, api.HistoryQuery{}))
+	same(t, "agents lines", must(w.Lines(ctx)))(s.client.Lines(ctx))
 	same(t, "watch", w.events)(s.client.Watch(ctx, 0))
 }
 
@@ -354,10 +363,11 @@ func TestSharingLiveWorkTakesAPerson(t *testing.T) { // D-24, D-26, D-27
 	_, two := s.client.SetAgents(ctx, "acme/shop", true, s.signer)
 	_, three := s.client.SwitchWork(ctx, api.WorkSwitch{Lane: lane.ID, Repositories: []string{"acme/shop"}, On: true, HideNames: true}, s.signer)
 	_, four := s.client.SwitchWork(ctx, api.WorkSwitch{Lane: lane.ID}, s.signer)
-	if err := errors.Join(one, two, three, four); err != nil {
+	_, five := s.client.SetLines(ctx, "acme/shop", true, s.signer)
+	if err := errors.Join(one, two, three, four, five); err != nil {
 		t.Fatal(err)
 	}
-	want := []any{"email f2\nmaya@acme.com", "agents on " + api.AgentsAcross + "\nacme/shop", "lane work on f2\nacme/shop\nnames hidden", "lane work off f2"}
+	want := []any{"email f2\nmaya@acme.com", "agents on " + api.AgentsAcross + "\nacme/shop", "lane work on f2\nacme/shop\nnames hidden", "lane work off f2", "agents lines on " + api.LinesAcross + "\nacme/shop"}
 	if !reflect.DeepEqual(w.got, want) {
 		t.Errorf("the node did %q", w.got)
 	}

@@ -40,7 +40,9 @@ type PreviewFile struct {
 type Passkey struct {
 	ID    string    `json:"id"` // hexadecimal
 	Name  string    `json:"name"`
-	Added time.Time `json:"added"`
+	Added time.Time `json:"added,omitzero"`
+	// Trouble says what somebody did to its line in the file; such a passkey presses nothing. "" none.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // Pages is the node's page, as the commands know it.
@@ -84,7 +86,8 @@ var pageVerbs = []Verb{
 	},
 	{
 		Name: "passkey remove", Summary: "let a passkey press nothing from now on", Who: Person, Where: Node, Method: "POST", Path: "/v1/passkey/remove",
-		Help: "ID is what parley passkey list shows, or its start.",
+		Help: "ID is what parley passkey list shows, or its start. A passkey whose line somebody changed in the file presses\n" +
+			"nothing already; this takes it off the list and its card out of the inbox.",
 	},
 }
 

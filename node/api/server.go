@@ -158,7 +158,7 @@ type personRequest struct {
 	Email  string    `json:"email,omitempty"`
 	// Repositories are those of lane on and lane work on, owner/name.
 	Repositories []string       `json:"repositories,omitempty"`
-	Repository   string         `json:"repository,omitempty"` // agents on, agents off
+	Repository   string         `json:"repository,omitempty"` // agents on, agents off, agents lines on, agents lines off
 	HideNames    bool           `json:"hide_names,omitempty"` // lane work on
 	Proof        presence.Proof `json:"proof"`
 }

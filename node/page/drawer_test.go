@@ -87,7 +87,7 @@ func TestADrawerHasAnAddressOfItsOwn(t *testing.T) {
 	w.do(chromedp.Evaluate[chromedp.Void](`history.forward()`))
 	w.until(drawerOpen + ` && document.getElementById("drawer-title").innerText === "CF-7000111"`)
 	w.click("drawer-close")
-	w.until(drawerClosed)
+	w.until(drawerClosed + ` && location.search === "?status=all"`)
 	w.visit("/conflicts?open=CF-0000000")
 	w.until(drawerOpen + ` && document.getElementById("drawer").innerText.includes("no such conflict")`)
 }

@@ -17,11 +17,13 @@ const csrfHeader = "X-Parley-Page"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-// Limits of what one page may cost. Answers that stream are counted on their own.
+// Limits of what one page may cost. Answers that stream are counted on their own, too.
 const (
 	requestsMax     = 32
+	requestsEach    = 16 // of one session, beside its streams
 	strangersMax    = 16 // requests without a session: any user of this computer can make them
 	streamsMax      = 24
+	streamsEach     = 8 // of one session
 	requestBytesMax = 64 << 10
 )
 
@@ -30,23 +32,29 @@ const (
 func (s *Server) guard(next http.Handler) http.Handler {
 	host := s.Listeners.Host()
 	cross := http.NewCrossOriginProtection()
-	own, others := make(chan struct{}, requestsMax+streamsMax), make(chan struct{}, strangersMax)
+	own := shares{each: requestsEach + streamsEach, all: requestsMax + streamsMax}
+	others := shares{each: strangersMax, all: strangersMax}
 	inner := cross.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if foreign(r) {
 			http.Error(w, "only the page itself may ask this", http.StatusForbidden)
 			return
 		}
-		slots := others
-		if _, ok := s.sessionFor(r); ok {
-			slots = own
+		have, in := s.sessionFor(r) // whose csrf is its name here
+		slots := &others
+		if in {
+			slots = &own
 		}
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		default:
-			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+		if !s.crowd.belongs(r, have.csrf) {
+			w.Header().Set("Connection", "close")
+			http.Error(w, "too many connections of one session; close some windows of this page", http.StatusServiceUnavailable)
 			return
 		}
+		give, ok := slots.take(have.csrf)
+		if !ok {
+			http.Error(w, "too many requests at once; try again in a moment", http.StatusServiceUnavailable)
+			return
+		}
+		defer give()
 		r.Body = http.MaxBytesReader(w, r.Body, requestBytesMax)
 		next.ServeHTTP(w, r)
 	}))
@@ -72,7 +80,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // in a window of its own.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
+	case "", "same-origin":
 		return false
 	}
 	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"

@@ -1,13 +1,17 @@
 package page_test
 
 import (
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/page"
 )
 
@@ -67,6 +71,12 @@ func TestThePageListensOnLoopbackAlone(t *testing.T) { // D-24
 		t.Fatal(err)
 	}
 	defer l.Close()
+	if six, err := net.Listen("tcp", "[::1]:0"); err == nil {
+		six.Close()
+		if len(l.Addrs()) != 2 {
+			t.Errorf("the page has %v, and not both loopback addresses", l.Addrs())
+		}
+	}
 	for _, a := range l.Addrs() {
 		if !a.IP.IsLoopback() || a.Port != l.Port {
 			t.Errorf("listens at %v", a)
@@ -74,6 +84,21 @@ func TestThePageListensOnLoopbackAlone(t *testing.T) { // D-24
 	}
 	if _, err := page.Listen(l.Port); err == nil {
 		t.Error("a taken port was taken again")
+	}
+}
+
+func TestAPortThatAnotherUserHasOnTheOtherAddressIsNotUsed(t *testing.T) { // D-24: browsers that ask ::1 first
+	theirs, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here")
+	}
+	defer theirs.Close()
+	l, err := page.Listen(theirs.Addr().(*net.TCPAddr).Port)
+	if err == nil {
+		l.Close()
+	}
+	if !errors.Is(err, api.ErrPortTaken) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -128,6 +153,7 @@ func TestAnotherSiteAndAnotherPortDoNothingWithTheCookie(t *testing.T) { // D-24
 		"a frame":              {"cross-site", "navigate", "iframe"},
 		"a script, other port": {"same-site", "no-cors", "script"},
 		"a fetch, other port":  {"same-site", "cors", "empty"},
+		"a fetch in disguise":  {"cross-site", "cors", "document"},
 	} {
 		r := request(t, http.MethodGet, s.origin+"/", nil)
 		r.Header.Set("Sec-Fetch-Site", head[0])
@@ -137,11 +163,34 @@ func TestAnotherSiteAndAnotherPortDoNothingWithTheCookie(t *testing.T) { // D-24
 			t.Errorf("%s: %d", name, status)
 		}
 	}
+	for _, site := range []string{"cross-site", "same-site"} { // a form there, sent in a window of its own
+		r := request(t, http.MethodPost, s.origin+"/do", url.Values{"verb": {"scan"}})
+		for k, v := range map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "X-Parley-Page": b.csrf} {
+			r.Header.Set(k, v)
+		}
+		if status, _ := b.do(t, r); status != http.StatusForbidden {
+			t.Errorf("a form of a %s place: %d", site, status)
+		}
+	}
 	if did := s.done(); len(did) > 0 {
 		t.Errorf("the node did %v", did)
 	}
 	if status, _ := b.post(t, "/press", form); status != http.StatusOK || len(s.done()) != 1 {
 		t.Errorf("the page itself: %d, did %v", status, s.done())
+	}
+}
+
+func TestALinkElsewhereMayLeadHere(t *testing.T) {
+	s := serve(t)
+	b := s.login(t)
+	for _, site := range []string{"cross-site", "same-site", "same-origin", "none"} {
+		r := request(t, http.MethodGet, s.origin+"/", nil)
+		r.Header.Set("Sec-Fetch-Site", site)
+		r.Header.Set("Sec-Fetch-Mode", "navigate")
+		r.Header.Set("Sec-Fetch-Dest", "document")
+		if status, _ := b.do(t, r); status != http.StatusOK {
+			t.Errorf("%s: %d", site, status)
+		}
 	}
 }
 
@@ -161,8 +210,11 @@ func TestThePageIsFramedByNobodyAndHasNothingInline(t *testing.T) { // D-24: fra
 				t.Errorf("%s: %s is %q", path, name, head.Get(name))
 			}
 		}
+		if keep := head.Get("Cache-Control"); keep != "no-store" {
+			t.Errorf("%s may be kept: %q", path, keep)
+		}
 		csp := head.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "base-uri 'none'"} {
+		for _, want := range []string{"default-src 'none'", "form-action 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "base-uri 'none'"} {
 			if !strings.Contains(csp, want) {
 				t.Errorf("%s: the policy %q lacks %q", path, csp, want)
 			}
@@ -185,8 +237,13 @@ func TestALoginLinkServesOnceAndForAMinute(t *testing.T) { // D-24: replay of a 
 	}
 	status, head := follow(link)
 	cookie := head.Get("Set-Cookie")
-	if status != http.StatusOK || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
-		t.Fatalf("the first time: %d, %q", status, cookie)
+	if status != http.StatusOK {
+		t.Fatalf("the first time: %d", status)
+	}
+	for _, want := range []string{"HttpOnly", "SameSite=Strict", "Max-Age=604800", "Path=/"} {
+		if !slices.Contains(strings.Split(cookie, "; "), want) {
+			t.Errorf("the cookie %q is not %s", cookie, want)
+		}
 	}
 	if status, head := follow(link); status != http.StatusUnauthorized || head.Get("Set-Cookie") != "" {
 		t.Errorf("the second time: %d", status)
@@ -209,10 +266,43 @@ func TestALoginLinkServesOnceAndForAMinute(t *testing.T) { // D-24: replay of a 
 	}
 }
 
+func TestOfManyLinksTheOldestEnd(t *testing.T) { // D-24: nobody fills the memory with links
+	s := serve(t)
+	var links []string
+	for range 9 {
+		s.change(func() { s.ahead += time.Second })
+		links = append(links, s.server.Link().URL)
+	}
+	for i, link := range links {
+		status, _, _ := answer(t, &http.Client{}, request(t, http.MethodGet, link, nil))
+		if want := map[bool]int{true: http.StatusUnauthorized, false: http.StatusOK}[i == 0]; status != want {
+			t.Errorf("link %d of 9: %d", i+1, status)
+		}
+	}
+}
+
+func TestOfManySessionsTheOneThatWasUsedLongestAgoEnds(t *testing.T) { // D-24
+	s := serve(t)
+	var all []*browser
+	for range 16 {
+		s.change(func() { s.ahead += time.Second })
+		all = append(all, s.login(t))
+	}
+	s.change(func() { s.ahead += time.Second })
+	all[0].get(t, "/")
+	all = append(all, s.login(t))
+	for i, b := range all {
+		status, _ := b.get(t, "/")
+		if want := map[bool]int{true: http.StatusUnauthorized, false: http.StatusOK}[i == 1]; status != want {
+			t.Errorf("session %d of 17: %d", i+1, status)
+		}
+	}
+}
+
 func TestASessionEndsByItself(t *testing.T) { // D-24
 	s := serve(t)
 	b, used := s.login(t), s.login(t)
-	for range 16 {
+	for range 20 {
 		s.change(func() { s.ahead += 11 * time.Hour })
 		if status, _ := used.get(t, "/"); status != http.StatusOK {
 			break
@@ -234,8 +324,11 @@ func TestASessionEndsByItself(t *testing.T) { // D-24
 func TestLoggingOutEndsTheSession(t *testing.T) {
 	s := serve(t)
 	b, other := s.login(t), s.login(t)
-	if status, _ := b.post(t, "/logout", url.Values{}); status != http.StatusNoContent {
-		t.Errorf("logout: %d", status)
+	r := request(t, http.MethodPost, s.origin+"/logout", url.Values{})
+	r.Header.Set("X-Parley-Page", b.csrf)
+	status, _, head := answer(t, &b.Client, r)
+	if cookie := head.Get("Set-Cookie"); status != http.StatusNoContent || !strings.Contains(cookie, "; Max-Age=0;") {
+		t.Errorf("logout: %d, %q", status, cookie)
 	}
 	if status, _ := b.get(t, "/"); status != http.StatusUnauthorized {
 		t.Errorf("afterwards: %d", status)

@@ -77,7 +77,10 @@ func lived() *world {
 
 func livedSettings() page.Settings {
 	return page.Settings{
-		Agents:  true,
+		Agents: true,
+		AgentsIn: []page.AgentsIn{
+			{Repository: "acme/shop", On: true}, {Repository: "acme/web", Own: true}, {Repository: "acme/api", On: true, Own: true}, {Repository: "acme/docs"},
+		},
 		Shared:  []page.Shared{{Lane: id("maya"), Name: "maya", On: true, For: []string{"acme/shop", "acme/web"}, Here: []string{"acme/web"}, There: []string{"acme/shop"}}},
 		Notices: page.Notices{On: true, Quiet: "22:00-07:00"},
 		Policies: []page.Policy{

@@ -82,7 +82,26 @@ func (w *world) Override(ctx context.Context, ref, reason string, p presence.Pro
 }
 
 func (w *world) SetAgents(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
-	return w.act(api.AgentsAct(repository, on), p, func() { w.settings.Agents = on })
+	return w.act(api.AgentsAct(repository, on), p, func() {
+		if repository == "" {
+			w.settings.Agents = on
+		}
+		for i, in := range w.settings.AgentsIn {
+			if in.Repository == repository || repository == "" {
+				w.settings.AgentsIn[i].On, w.settings.AgentsIn[i].Own = on, repository != ""
+			}
+		}
+	})
+}
+
+func (w *world) SetLines(_ context.Context, repository string, on bool, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.LinesAct(repository, on), p, func() {
+		for i, in := range w.settings.AgentsIn {
+			if in.Repository == repository {
+				w.settings.AgentsIn[i].Lines = on
+			}
+		}
+	})
 }
 
 func (w *world) SwitchWork(_ context.Context, v api.WorkSwitch, p presence.Proof) (api.Outcome, error) {
@@ -195,5 +214,59 @@ func TestAnOverrideIsForTheEvidenceThatWasSeen(t *testing.T) { // C14, D-24
 	form.Set("binds", api.OverrideAct(s.conflicts[0].Conflict, "").Binds)
 	if status, _ := b.post(t, "/press", form); status != http.StatusOK || len(s.done()) != 1 {
 		t.Errorf("%d, did %v", status, s.done())
+	}
+}
+
+func TestAgentsAreSwitchedForOneRepositoryFromThePage(t *testing.T) { // D-27
+	s := serve(t)
+	b := s.login(t)
+	const ask = "/press?repository=acme%2Fshop&verb=agents+off"
+	if _, body := b.get(t, "/setup"); !strings.Contains(body, "verb=agents+off") || !strings.Contains(body, "On, as for all repositories") || !strings.Contains(body, "Off, for this repository alone") {
+		t.Fatalf("the setup shows no switch of a repository: %s", body)
+	}
+	if _, body := b.get(t, ask); !strings.Contains(body, "This holds for acme/shop alone") {
+		t.Errorf("the dialog says %s", body)
+	}
+	form := url.Values{"verb": {"agents off"}, "repository": {"acme/shop"}, "binds": {api.AgentsAct("acme/shop", false).Binds}, "thread": {""}, "passphrase": {passphrase}}
+	if status, body := b.post(t, "/press", form); status != http.StatusOK {
+		t.Fatalf("the press: %d %s", status, body)
+	}
+	s.happened(t, "passphrase: agents off "+api.AgentsAct("acme/shop", false).Binds)
+	form.Set("repository", "acme/web") // seen for another one
+	if status, _ := b.post(t, "/press", form); status != http.StatusConflict {
+		t.Errorf("the press for another repository: %d", status)
+	}
+}
+
+func TestLinesAreSwitchedForOneRepositoryFromThePage(t *testing.T) { // C1
+	s := serve(t)
+	b := s.login(t)
+	if _, body := b.get(t, "/setup"); !strings.Contains(body, "/press?repository=acme%2Fshop&amp;verb=agents+lines+on") || strings.Contains(body, "verb=agents+lines+off") {
+		t.Fatalf("the setup shows no switch for lines that is off: %s", body)
+	}
+	if _, body := b.get(t, "/press?repository=acme%2Fshop&verb=agents+lines+on"); !strings.Contains(body, "No other developer is shown them") {
+		t.Errorf("the dialog says %s", body)
+	}
+	form := url.Values{"verb": {"agents lines on"}, "repository": {"acme/shop"}, "binds": {api.LinesAct("acme/shop", true).Binds}, "thread": {""}, "passphrase": {passphrase}}
+	if status, body := b.post(t, "/press", form); status != http.StatusOK {
+		t.Fatalf("the press: %d %s", status, body)
+	}
+	s.happened(t, "passphrase: agents lines on "+api.LinesAct("acme/shop", true).Binds)
+	if _, body := b.get(t, "/setup"); !strings.Contains(body, "/press?repository=acme%2Fshop&amp;verb=agents+lines+off") {
+		t.Errorf("the switch did not move: %s", body)
+	}
+}
+
+func TestAConflictShowsChangedLinesAsText(t *testing.T) { // C1
+	s := serve(t)
+	s.change(func() {
+		s.crowd(1, 0)
+		s.conflicts[0].Lines = []api.ConflictLines{{Side: "INT-901", Computer: "laptop", Path: "src/<i>.ts", Cut: true, Lines: []api.Line{{Number: 4, Text: "<b>around</b>"}, {Number: 5, Changed: true, Text: "<script>evil()</script>"}, {Number: 9, Text: "later"}}}}
+	})
+	b := s.login(t)
+	_, body := b.get(t, "/conflict?ref="+s.conflicts[0].Ref)
+	const want = "   4   &lt;b&gt;around&lt;/b&gt;\n   5 + &lt;script&gt;evil()&lt;/script&gt;\n⋮\n   9   later\n…\n"
+	if !strings.Contains(body, want) || !strings.Contains(body, "src/&lt;i&gt;.ts") {
+		t.Errorf("it shows %s", body)
 	}
 }

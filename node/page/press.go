@@ -75,6 +75,8 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		err = s.workPress(&p)
 	case "agents on", "agents off":
 		s.agentsPress(&p)
+	case "agents lines on", "agents lines off":
+		s.linesPress(&p)
 	case "op undo":
 		id := form.Get("id")
 		p.Title, p.Button, p.act = "Take this operation back", "Undo it", api.UndoAct(id)
@@ -230,6 +232,7 @@ func (s *Server) dialog(w http.ResponseWriter, r *http.Request, p press, err err
 		return
 	}
 	keys, _ := s.Pages.Passkeys(r.Context())
+	keys = slices.DeleteFunc(keys, func(k api.Passkey) bool { return k.Trouble != "" })
 	_ = dialog(asked{press: p, Demo: s.Demo, Passkeys: len(keys), Fault: fault, Text: r.PostForm.Get("typed")}).Render(r.Context(), w)
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parley-mesh/parley/node/api"
 )
 
 func TestAPressIsOneActForWhatWasSeen(t *testing.T) { // P15, D-24: replay, second press, stale card
@@ -126,4 +128,20 @@ func TestWhatNeedsNoPersonIsDoneAtOnce(t *testing.T) {
 	if did := s.done(); len(did) != 4 {
 		t.Errorf("the node did %v", did)
 	}
+}
+
+func TestACardAboutAPasskeyLeadsToTakingItOffTheList(t *testing.T) { // D-24
+	s := serve(t)
+	s.change(func() {
+		s.cards = append(s.cards, api.Card{Key: "C23/" + id("phone"), Code: "C23", Title: "A removed passkey was put back", Verb: "passkey remove", Button: "I have seen it"})
+	})
+	b := s.login(t)
+	if _, body := b.get(t, "/"); !strings.Contains(body, "verb=passkey+remove") || !strings.Contains(body, "I have seen it") {
+		t.Fatal("the card has no button")
+	}
+	form := url.Values{"verb": {"passkey remove"}, "id": {id("phone")}, "binds": {id("phone")}, "thread": {""}, "passphrase": {passphrase}}
+	if status, body := b.post(t, "/press", form); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+	s.happened(t, "passphrase: passkey remove "+id("phone"))
 }

@@ -84,7 +84,8 @@ type Server struct {
 	logins  bucket
 	tries   bucket
 	unlocks chan struct{} // one passphrase at a time: each costs a second and much memory
-	streams chan struct{}
+	streams shares
+	crowd   crowd
 }
 
 // Serve answers until ctx ends, and gives the port back.
@@ -94,6 +95,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: requestBytesMax, BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: s.crowd.came, ConnState: s.crowd.state,
 	}
 	ended := make(chan error, len(s.Listeners.all))
 	for _, l := range s.Listeners.all {
@@ -148,7 +150,7 @@ func (s *Server) assemble() {
 	}
 	s.logins = bucket{size: logins, every: loginEvery, now: s.Now}
 	s.tries = bucket{size: tries, every: tryEvery, now: s.Now}
-	s.unlocks, s.streams = make(chan struct{}, 1), make(chan struct{}, streamsMax)
+	s.unlocks, s.streams = make(chan struct{}, 1), shares{each: streamsEach, all: streamsMax}
 	mux := http.NewServeMux()
 	files, err := fs.Sub(static, "static")
 	if err != nil {

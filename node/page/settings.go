@@ -15,10 +15,19 @@ import (
 // explain show.
 type Settings struct {
 	Agents   bool // the switch [api.AgentsAcross]
+	AgentsIn []AgentsIn
 	Shared   []Shared
 	Notices  Notices
 	Policies []Policy
 	Tools    []Tool
+}
+
+// AgentsIn is what the switch [api.AgentsAcross] comes to in one repository.
+type AgentsIn struct {
+	Repository string // owner/name
+	On         bool
+	Own        bool // it was switched for this repository alone, in place of the computer's switch
+	Lines      bool // the switch [api.LinesAcross]
 }
 
 // Shared is the live work that a lane carries (D-26). Repositories are owner/name where it is known.
@@ -55,10 +64,10 @@ type Tool struct {
 	Set  bool   // parley is in its settings
 }
 
-// agentsPress is the switch of this computer for its agents (D-27).
+// agentsPress is the switch of this computer for its agents, or that of one repository (D-27).
 func (s *Server) agentsPress(p *press) {
-	on := p.Form.Get("verb") == "agents on"
-	p.act, p.Title, p.Button = api.AgentsAct("", on), api.AgentsAcross, "Turn it on"
+	on, repository := p.Form.Get("verb") == "agents on", p.Form.Get("repository")
+	p.act, p.Title, p.Button = api.AgentsAct(repository, on), api.AgentsAcross, "Turn it on"
 	p.Words = []string{
 		"Your computers are told which agents work here, on what, and the names of what they change; conflicts are found while both still work.",
 		"Nothing of it leaves your own computers, unless you share live work with a lane.",
@@ -66,8 +75,28 @@ func (s *Server) agentsPress(p *press) {
 	if !on {
 		p.Button, p.Words = "Turn it off", []string{"Agents of this computer work on, and neither hear of conflicts nor are seen by your other computers."}
 	}
+	if repository != "" {
+		p.Title += " in " + repository
+		p.Words = append(p.Words, "This holds for "+repository+" alone, whatever lanes share, until the switch for all repositories is pressed.")
+	}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
-		return s.Live.SetAgents(ctx, "", on, proof)
+		return s.Live.SetAgents(ctx, repository, on, proof)
+	}
+}
+
+// linesPress is the switch of one repository for changed lines of code.
+func (s *Server) linesPress(p *press) {
+	on, repository := p.Form.Get("verb") == "agents lines on", p.Form.Get("repository")
+	p.act, p.Title, p.Button = api.LinesAct(repository, on), api.LinesAcross+" in "+repository, "Turn it on"
+	p.Words = []string{
+		"A conflict of two of your own computers shows the lines that the other side has changed, with three around, where this is on at both.",
+		"Agents read them as quotations. No other developer is shown them, nothing of them is kept, and files that hold keys are left out.",
+	}
+	if !on {
+		p.Button, p.Words = "Turn it off", []string{"Your other computers are shown no lines of it any more. What an agent was told it knows."}
+	}
+	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
+		return s.Live.SetLines(ctx, repository, on, proof)
 	}
 }
 
@@ -130,6 +159,28 @@ func (s *Server) notices(ctx context.Context, f url.Values) (api.Outcome, error)
 func (n Notices) quiet(end int) string {
 	from, to, _ := strings.Cut(n.Quiet, "-")
 	return []string{from, to}[end]
+}
+
+func (a AgentsIn) words() string {
+	switch {
+	case a.Own && a.On:
+		return "On, for this repository alone."
+	case a.Own:
+		return "Off, for this repository alone: nobody looks at its checkouts here, whatever lanes share."
+	case a.On:
+		return "On, as for all repositories or because a lane shares it."
+	}
+	return "Off, as for all repositories."
+}
+
+func (a AgentsIn) linesWords() string {
+	switch {
+	case a.Lines && !a.On:
+		return "On, and nothing is shown while its agents are switched off above."
+	case a.Lines:
+		return "On, for computers of yours where it is on too."
+	}
+	return "Off: they see names alone."
 }
 
 func (n Notices) words() string {

@@ -33,16 +33,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no such view", http.StatusNotFound)
 		return
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		http.Error(w, "too many open pages", http.StatusServiceUnavailable)
-		return
-	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
+	give, ok := s.streams.take(sessionOf(r).csrf)
+	if !ok { // as an event: a window is not shown what a refused stream says
+		_, _ = w.Write([]byte("event: full\ndata: too many windows of this page are open; close some\n\n"))
+		return
+	}
+	defer give()
 	// The browser says which view it shows, so that it is not given the same one again.
 	has := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("have"))
 	out := stream{w: w, c: http.NewResponseController(w), until: r.Context(), last: has}

@@ -54,6 +54,28 @@ func agentsVerb(on bool) string {
 	return "agents on"
 }
 
+func linesVerb(on bool) string {
+	if on {
+		return "agents lines off"
+	}
+	return "agents lines on"
+}
+
+// linesText is what a side has changed in one file, a line for each, with a mark before what is not so at the base.
+func linesText(q api.ConflictLines) string {
+	var b strings.Builder
+	for i, line := range q.Lines {
+		if i > 0 && line.Number != q.Lines[i-1].Number+1 {
+			b.WriteString("⋮\n")
+		}
+		fmt.Fprintf(&b, "%4d %s %s\n", line.Number, map[bool]string{true: "+", false: " "}[line.Changed], line.Text)
+	}
+	if q.Cut {
+		b.WriteString("…\n")
+	}
+	return b.String()
+}
+
 func mainVerb(s api.Status) string {
 	if s.Main.Me {
 		return "main off"

@@ -9,8 +9,10 @@ import (
 	"unicode/utf16"
 )
 
-// label is the service's name as launchd wants it.
-func (s Service) label() string { return "org.parley-mesh." + s.Name }
+// label is a service's name as launchd wants it.
+func label(name string) string { return "org.parley-mesh." + name }
+
+func (s Service) label() string { return label(s.Name) }
 
 // Definition is the file that tells the system about the service. [ErrPath] when it cannot name the program
 // or the home.
@@ -194,6 +196,21 @@ func programOf(k Kind, text string) string {
 		return unescape(between(rest, "<string>", "</string>"))
 	case Task:
 		return strings.Trim(unescape(between(narrow(text), "<Command>", "</Command>")), `"`)
+	}
+	return ""
+}
+
+// homeOf reads the home out of a definition that this package wrote; "" for any other.
+func homeOf(k Kind, text string) string {
+	switch k {
+	case Systemd:
+		_, rest, _ := strings.Cut(text, "\nExecStart=\"")
+		word := between(rest, "\" --home \"", "\" up --service\n")
+		return strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%", "$$", "$").Replace(word)
+	case Launchd:
+		return unescape(between(text, "<string>--home</string>\n\t\t<string>", "</string>"))
+	case Task:
+		return between(unescape(between(narrow(text), "<Arguments>", "</Arguments>")), `--home "`, `" up --service`)
 	}
 	return ""
 }

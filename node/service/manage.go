@@ -30,6 +30,7 @@ func (s Service) starts() [][]string {
 		return [][]string{
 			{"systemctl", "--user", "daemon-reload"},
 			{"systemctl", "--user", "enable", s.Name + ".service"},
+			s.forgetFailure(),
 			{"systemctl", "--user", "restart", s.Name + ".service"},
 		}
 	case Launchd:
@@ -43,6 +44,12 @@ func (s Service) starts() [][]string {
 		{"schtasks", "/Create", "/TN", s.Name, "/XML", s.File(), "/F"},
 		{"schtasks", "/Run", "/TN", s.Name},
 	}
+}
+
+// forgetFailure lets systemd forget that a unit failed: one that did too often would not be started, and one that is
+// removed would still be listed.
+func (s Service) forgetFailure() []string {
+	return []string{"/bin/sh", "-c", "systemctl --user reset-failed " + s.Name + ".service 2>/dev/null; exit 0"}
 }
 
 // stops are the commands that end the service for good.
@@ -63,10 +70,9 @@ func (s Service) stops() [][]string {
 func (s Service) ask(ctx context.Context, out *State) {
 	switch s.Kind {
 	case Systemd:
-		said, err := s.Run(ctx, "systemctl", "--user", "show", "--property=ActiveState,UnitFileState", s.Name+".service")
+		said, err := s.Run(ctx, "systemctl", "--user", "show", "--property=ActiveState,SubState,UnitFileState,Result,ExecMainStatus", s.Name+".service")
 		if err == nil {
-			out.Running = strings.Contains(said, "ActiveState=active") || strings.Contains(said, "ActiveState=activating")
-			out.Enabled = strings.Contains(said, "UnitFileState=enabled")
+			out.fromSystemd(said)
 		}
 	case Launchd:
 		said, err := s.Run(ctx, "launchctl", "print", s.domain()+"/"+s.label())
@@ -79,6 +85,36 @@ func (s Service) ask(ctx context.Context, out *State) {
 		if err == nil {
 			out.Enabled, out.Running = !strings.Contains(said, "Disabled"), strings.Contains(said, "Running")
 		}
+	}
+}
+
+// fromSystemd reads what systemctl show printed. A unit that waits for its next try is activating, too, and does not run.
+func (out *State) fromSystemd(said string) {
+	is := map[string]string{}
+	for line := range strings.Lines(said) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		is[name] = value
+	}
+	again := is["SubState"] == "auto-restart"
+	out.Running = is["ActiveState"] == "active" || is["ActiveState"] == "activating" && !again
+	out.Enabled = is["UnitFileState"] == "enabled"
+	if out.Running || is["ActiveState"] != "failed" && !again {
+		return
+	}
+	switch out.Trouble = is["Result"]; out.Trouble {
+	case "exit-code":
+		out.Trouble = "it ended with exit status " + is["ExecMainStatus"]
+	case "signal", "core-dump":
+		out.Trouble = "it was killed by signal " + is["ExecMainStatus"]
+	case "timeout":
+		out.Trouble = "it was not ready in time"
+	case "start-limit-hit":
+		out.Trouble = "it ended too often"
+	}
+	if again {
+		out.Trouble += ", and is tried again"
+	} else {
+		out.Trouble += ", and is not tried again"
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -44,6 +45,10 @@ var (
 	ErrNoManager = errors.New("this system keeps no programs of yours running")
 	// ErrForeign is a definition of this name that parley did not write.
 	ErrForeign = errors.New("a service of this name is there that parley did not make")
+	// ErrOther is a definition of this name that starts the node of another home.
+	ErrOther = errors.New("the service of this name is that of another home")
+	// ErrMasked is a service that its person has told systemd never to start.
+	ErrMasked = errors.New("the service is masked, so that systemd does not start it")
 	// ErrPath is a path that a definition cannot hold.
 	ErrPath = errors.New("the path holds a character that no service's definition can hold")
 )
@@ -63,6 +68,46 @@ func NameFor(k Kind, home, own string) string {
 	}
 	sum := sha256.Sum256([]byte(home))
 	return "parley-" + hex.EncodeToString(sum[:4])
+}
+
+// Find is the name of the service of a home: that of a definition in the folder which starts its node, else [NameFor].
+// Which home is a person's own may have changed since it was written.
+func Find(k Kind, dir, home, own string) string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*parley*")) // the pattern is a good one
+	for _, file := range files {
+		name, ok := nameIn(k, filepath.Base(file))
+		text, err := os.ReadFile(file)
+		if at := homeOf(k, string(text)); ok && err == nil && at != "" && sameDir(at, home) {
+			return name
+		}
+	}
+	return NameFor(k, home, own)
+}
+
+// nameIn reads the name of the service out of the name of its definition.
+func nameIn(k Kind, file string) (string, bool) {
+	before, after := "", ".service"
+	switch k {
+	case Launchd:
+		before, after = label(""), ".plist"
+	case Task:
+		after = "-task.xml"
+	}
+	name, starts := strings.CutPrefix(file, before)
+	name, ends := strings.CutSuffix(name, after)
+	return name, starts && ends && nameForm.MatchString(name)
+}
+
+// nameForm is what [NameFor] makes.
+var nameForm = regexp.MustCompile(`^parley(-[0-9a-f]{8})?$`)
+
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // Runner runs a command of the system and returns what it printed.
@@ -112,6 +157,12 @@ type State struct {
 	Running   bool   `json:"running"`
 	Program   string `json:"program"` // that the definition starts; "" when it cannot be read
 	File      string `json:"file"`
+	// Trouble is why it does not run, in the system's words; "" when it says nothing.
+	Trouble string `json:"trouble,omitempty"`
+	// Masked: its person has told systemd never to start it.
+	Masked bool `json:"masked,omitempty"`
+	// Other is the home whose node a definition of this name starts, where it is not this one.
+	Other string `json:"other,omitempty"`
 }
 
 // Install writes the definition and starts the service, now and whenever its person signs in. An earlier one
@@ -124,8 +175,8 @@ func (s *Service) Install(ctx context.Context) error {
 	if err := s.ready(ctx); err != nil {
 		return fmt.Errorf("install service %s: %w", s.Name, err)
 	}
-	if was, err := os.ReadFile(s.File()); err == nil && !s.wrote(string(was)) {
-		return fmt.Errorf("install service %s: %s: %w", s.Name, s.File(), ErrForeign)
+	if err := s.free(); err != nil {
+		return fmt.Errorf("install service %s: %s: %w", s.Name, s.File(), err)
 	}
 	for dir := s.Dir; !there(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		s.Made = append(s.Made, dir)
@@ -143,8 +194,11 @@ func (s *Service) Install(ctx context.Context) error {
 // none to remove.
 func (s Service) Remove(ctx context.Context) error {
 	text, err := os.ReadFile(s.File())
-	if s.Kind != Task && (errors.Is(err, fs.ErrNotExist) || err == nil && !s.wrote(string(text))) {
+	if s.Kind != Task && (errors.Is(err, fs.ErrNotExist) || err == nil && (!s.wrote(string(text)) || s.other(string(text)) != "")) {
 		return nil
+	}
+	if s.masked() {
+		return s.each(ctx, "stop", [][]string{{"systemctl", "--user", "stop", s.Name + ".service"}})
 	}
 	if s.Kind == Task {
 		if state, err := s.State(ctx); err != nil || !state.Installed {
@@ -159,9 +213,42 @@ func (s Service) Remove(ctx context.Context) error {
 		_ = os.Remove(dir) // it stays if something else has come into it
 	}
 	if s.Kind == Systemd && stopped == nil {
-		return s.each(ctx, "remove", [][]string{{"systemctl", "--user", "daemon-reload"}})
+		return s.each(ctx, "remove", [][]string{{"systemctl", "--user", "daemon-reload"}, s.forgetFailure()})
 	}
 	return stopped
+}
+
+// free says whether a definition may be written: nobody else's stands in its place.
+func (s Service) free() error {
+	if s.masked() {
+		return ErrMasked
+	}
+	was, err := os.ReadFile(s.File())
+	if err != nil {
+		return nil // there is none, or writing will say why not
+	}
+	if !s.wrote(string(was)) {
+		return ErrForeign
+	}
+	if home := s.other(string(was)); home != "" {
+		return fmt.Errorf("%w, %s", ErrOther, home)
+	}
+	return nil
+}
+
+// other is the home of a definition where that is another one. A home that is not there any more has no service.
+func (s Service) other(text string) string {
+	home := homeOf(s.Kind, text)
+	if home == "" || sameDir(home, s.Home) || !there(home) {
+		return ""
+	}
+	return home
+}
+
+// masked reports whether a link to nothing stands in the definition's place, which is how systemd masks a unit.
+func (s Service) masked() bool {
+	to, err := os.Readlink(s.File())
+	return s.Kind == Systemd && err == nil && to == os.DevNull
 }
 
 func there(dir string) bool {
@@ -174,8 +261,13 @@ func (s Service) State(ctx context.Context) (State, error) {
 	out := State{File: s.File()}
 	text, err := os.ReadFile(s.File())
 	switch {
+	case s.masked():
+		out.Masked, out.Trouble = true, "masked"
 	case err == nil:
-		out.Installed, out.Program = s.wrote(string(text)), programOf(s.Kind, string(text))
+		out.Other, out.Program = s.other(string(text)), programOf(s.Kind, string(text))
+		if out.Installed = s.wrote(string(text)) && out.Other == ""; !out.Installed {
+			return out, nil // what the system says of that name is not about this home
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return out, fmt.Errorf("read service %s: %w", s.Name, err)
 	}

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -36,6 +38,7 @@ type shown struct {
 	Why        []string     `json:"why"`
 	Policy     []policyLine `json:"policy"`
 	Acts       []act        `json:"done_so_far"`
+	Lines      []lines      `json:"changed_lines,omitempty"`
 	CannotTell bool         `json:"more_may_overlap,omitempty"`
 	Note       string       `json:"note,omitempty"`
 }
@@ -51,6 +54,16 @@ type act struct {
 	Action string    `json:"action"`
 	Note   *quote    `json:"note,omitempty"`
 }
+
+// lines are what a side has changed in one file: what stands there, quoted.
+type lines struct {
+	Side string `json:"side"`
+	Path string `json:"path"`
+	*quote
+}
+
+// linesMax is how many characters of one file's lines are quoted.
+const linesMax = 3000
 
 // actsMax is how many of the last acts are shown.
 const actsMax = 20
@@ -107,6 +120,13 @@ func (s *Server) show(ctx context.Context, in refIn) (shown, error) {
 			out.Note = quoted
 		}
 		out.Acts = append(out.Acts, act{a.At, a.Who, a.Action, note})
+	}
+	for _, q := range c.Lines {
+		var b strings.Builder
+		for _, line := range q.Lines {
+			fmt.Fprintf(&b, "%d %s %s\n", line.Number, map[bool]string{true: "+", false: " "}[line.Changed], line.Text)
+		}
+		out.Lines, out.Note = append(out.Lines, lines{q.Side, q.Path, said(q.Side, b.String(), linesMax)}), quoted
 	}
 	return out, nil
 }

@@ -78,10 +78,10 @@ func (o Options) cursorFiles() []file {
 		Timeout int    `json:"timeout"`
 		Matcher string `json:"matcher,omitempty"`
 	}
-	// The two spaces before the colon mark the member as parley's: it goes with the hooks.
+	// The two spaces before the colon mark the member as parley's: it goes with the last hooks.
 	const version = `"version"  : 1`
 	entries := []entry{{
-		spot: spot{ours: func(d *document, i item) bool { return d.text[i.start:i.value.end] == version }},
+		spot: spot{ours: func(d *document, i item) bool { return d.text[i.start:i.value.end] == version && !d.others() }},
 		text: version, lone: true,
 	}}
 	hook := func(event, matcher string) {

@@ -9,10 +9,11 @@ import (
 // State is what was found out about one agent.
 type State string
 
-// The states. Only the first two are as they should be.
+// The states. Only the first three are as they should be.
 const (
 	Whole     State = "ok"
 	Absent    State = "absent"    // nothing of parley is there
+	Other     State = "other"     // it asks another home, and not this one
 	Stale     State = "stale"     // something is there, but not all or not as it should be
 	Lost      State = "lost"      // a program that the settings name is not there
 	Untrusted State = "untrusted" // the agent passes over the hooks until a person trusts them
@@ -28,7 +29,7 @@ type Finding struct {
 }
 
 // OK reports whether there is nothing to mend.
-func (f Finding) OK() bool { return f.State == Whole || f.State == Absent }
+func (f Finding) OK() bool { return f.State == Whole || f.State == Absent || f.State == Other }
 
 // Check looks at the settings of one agent without changing them.
 func (o Options) Check(agent string) Finding {
@@ -40,7 +41,10 @@ func (o Options) Check(agent string) Finding {
 		f.State, f.Text, f.Mend = Spoiled, err.Error(), "correct that file, then run "+o.verb("install", agent)
 		return f
 	}
-	if !NewPlanner(o).present(agent) {
+	if others := o.Others(agent); len(others) > 0 {
+		return o.besides(f, agent, others[0])
+	}
+	if !NewPlanner(o).present(agent, o.every()) {
 		f.State, f.Text = Absent, "parley is not set up there"
 		return f
 	}

@@ -74,7 +74,10 @@ func (o Options) codexFiles(now func(string) (string, bool)) []file {
 			}
 			return o.putCodex(text, exists, after, hooks.path)
 		},
-		take: func(text string) (string, bool, error) {
+		take: func(text string, of homes) (string, bool, error) {
+			if !of.has(o.codexHome(text)) {
+				return text, false, nil
+			}
 			if _, err := o.TOML([]byte(text)); err != nil {
 				return "", false, err
 			}
@@ -87,6 +90,25 @@ func (o Options) codexFiles(now func(string) (string, bool)) []file {
 			return rest, found && from == 0 && rest == "", nil
 		},
 	}}
+}
+
+// codexHome is the home of the server in parley's part of a config.toml; "" without one.
+func (o Options) codexHome(text string) string {
+	block, ok := blockOf(text)
+	if !ok {
+		return ""
+	}
+	var part struct {
+		Servers map[string]struct{ Args []string } `json:"mcp_servers"`
+	}
+	if all, err := o.TOML([]byte(block)); err != nil || json.Unmarshal([]byte(encode(all)), &part) != nil {
+		return ""
+	}
+	server, ok := part.Servers[serverName]
+	if !ok {
+		return ""
+	}
+	return o.every().served(server.Args)
 }
 
 // putCodex adds the block of parley to config.toml. Trust that was given before, for hooks as they now are, stays.

@@ -19,6 +19,7 @@ type document struct {
 	nl   string // how its lines end
 	unit string // one step of its indentation
 	new  bool   // there is no such file yet
+	of   homes  // whose items are parley's here
 }
 
 // create begins a file that is not there.

@@ -27,7 +27,7 @@ func TestWhatCodexWritesBetweenTheMarksIsKept(t *testing.T) {
 				t.Errorf("put a third time: %v\n%s", err, twice)
 			}
 			for _, text := range []string{spread, again} {
-				rest, gone, err := f.take(text)
+				rest, gone, err := f.take(text, homes{})
 				want := before
 				if want != "" && !strings.HasSuffix(want, "\n") {
 					want += "\n"
@@ -53,7 +53,7 @@ func TestTrustThatCodexWroteForOtherHooksIsKept(t *testing.T) {
 	}
 	theirs := "\n[hooks.state.\"/home/kim/.codex/hooks.json:pre_tool_use:7:0\"]\ntrusted_hash = \"sha256:theirs\"\n"
 	at := strings.Index(with, blockTo)
-	rest, gone, err := f.take(with[:at] + theirs + with[at:])
+	rest, gone, err := f.take(with[:at]+theirs+with[at:], homes{})
 	if err != nil || gone || rest != theirs {
 		t.Errorf("gone %v, %v\n%s", gone, err, rest)
 	}
@@ -88,7 +88,7 @@ func TestAHookPutBesideParleysInOneGroupStays(t *testing.T) { // foreign hooks a
 			if err != nil || strings.Count(after, theirs) != 1 || strings.Contains(after, o.Hook) {
 				t.Errorf("%s: another program: %v\n%s", agent, err, after)
 			}
-			rest, gone, err := f.take(again)
+			rest, gone, err := f.take(again, homes{})
 			if err != nil || gone || strings.Count(rest, theirs) != 1 || strings.Contains(rest, "parley-hook") {
 				t.Errorf("%s: gone %v, %v\n%s", agent, gone, err, rest)
 			}
@@ -97,7 +97,7 @@ func TestAHookPutBesideParleysInOneGroupStays(t *testing.T) { // foreign hooks a
 			}
 			if there, err := moved.files(agent, nowhere)[0].put(rest, true); err != nil {
 				t.Errorf("%s: %v", agent, err)
-			} else if back, _, err := f.take(there); err != nil || back != rest {
+			} else if back, _, err := f.take(there, homes{}); err != nil || back != rest {
 				t.Errorf("%s: put and taken once more, %v\n%q\nbecame\n%q", agent, err, rest, back)
 			}
 		}

@@ -156,7 +156,7 @@ func TestForeignSettingsComeBackToTheByte(t *testing.T) { // any foreign JSON wi
 				if again, err := f.put(with, true); err != nil || again != with {
 					r.Fatalf("%s: put twice: %v\n%s\nbecame\n%s", f.path, err, with, again)
 				}
-				rest, gone, err := f.take(with)
+				rest, gone, err := f.take(with, homes{})
 				if err != nil || gone || rest != text {
 					r.Fatalf("%s: %v, gone %v: %q\nbecame\n%q\nand\n%q", f.path, err, gone, text, with, rest)
 				}
@@ -180,7 +180,7 @@ func TestOddSettingsComeBackToTheByte(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %q: %v", f.path, text, err)
 				}
-				if rest, gone, err := f.take(with); err != nil || gone || rest != text {
+				if rest, gone, err := f.take(with, homes{}); err != nil || gone || rest != text {
 					t.Errorf("%s: %v, gone %v: %q\nbecame\n%q\nand\n%q", f.path, err, gone, text, with, rest)
 				}
 			}
@@ -214,7 +214,7 @@ func TestForeignTOMLComesBackToTheByte(t *testing.T) {
 		if again, err := f.put(with, true); err != nil || again != with {
 			r.Fatalf("put twice: %v\n%s\nbecame\n%s", err, with, again)
 		}
-		if rest, gone, err := f.take(with); err != nil || gone || rest != text {
+		if rest, gone, err := f.take(with, homes{}); err != nil || gone || rest != text {
 			r.Fatalf("%v: %q became %q", err, text, rest)
 		}
 	})
@@ -247,7 +247,7 @@ func TestWhatOthersAddLaterStays(t *testing.T) {
 			if again, err := f.put(string(anew), true); err != nil || again != string(anew) {
 				t.Errorf("%s: written anew by its agent, it is changed: %v\n%s\n%s", f.path, err, anew, again)
 			}
-			rest, gone, err := f.take(string(anew))
+			rest, gone, err := f.take(string(anew), homes{})
 			if err != nil || gone || !strings.Contains(rest, `"theirs": 1`) || strings.Contains(rest, "bin/parley") {
 				t.Errorf("%s: %v\n%s", f.path, err, rest)
 			}

@@ -23,7 +23,7 @@ func jsonFile(path, what string, entries []entry) file {
 	return file{
 		path: path, what: what,
 		put:  func(text string, exists bool) (string, error) { return putEntries(text, exists, entries) },
-		take: func(text string) (string, bool, error) { return takeEntries(text, entries) },
+		take: func(text string, of homes) (string, bool, error) { return takeEntries(text, entries, of) },
 	}
 }
 
@@ -65,11 +65,12 @@ func putEntries(text string, exists bool, entries []entry) (string, error) {
 	return d.text, nil
 }
 
-func takeEntries(text string, entries []entry) (string, bool, error) {
+func takeEntries(text string, entries []entry, of homes) (string, bool, error) {
 	d, err := open(text)
 	if err != nil {
 		return "", false, err
 	}
+	d.of = of
 	made := d.root.made()
 	if err := d.remove(spots(entries)); err != nil {
 		return "", false, err
@@ -159,13 +160,40 @@ func same(a, b string) bool {
 	return okX && okY && reflect.DeepEqual(x, y)
 }
 
-// hookForm is a command line whose program is the hook, whatever its directory.
-var hookForm = regexp.MustCompile(`^(?:['"].*[/\\]|[^ ]*[/\\])?parley-hook(?:\.exe)?['"]?(?: |$)`)
+// hookForm is a command line whose program is the hook, whatever its directory; the rest is the agent and the home.
+var hookForm = regexp.MustCompile(`^(?:['"].*[/\\]|[^ ]*[/\\])?parley-hook(?:\.exe)?['"]?(?:$| (?:[a-z0-9-]+ )?(.*)$)`)
 
-// isHook tells a handler of parley: a command that is the hook.
+// isHook tells a handler of parley: a command that is the hook, and asks a home that is meant.
 func isHook(d *document, n *node) bool {
-	var h struct{ Command string }
-	return json.Unmarshal([]byte(d.text[n.start:n.end]), &h) == nil && hookForm.MatchString(h.Command)
+	var h struct {
+		Command string
+		Args    []string
+	}
+	if json.Unmarshal([]byte(d.text[n.start:n.end]), &h) != nil {
+		return false
+	}
+	found := hookForm.FindStringSubmatch(h.Command)
+	if found == nil {
+		return false
+	}
+	home := unquoted(found[1])
+	if len(h.Args) > 0 {
+		home = h.Args[len(h.Args)-1]
+	}
+	return d.of.has(home)
+}
+
+// others reports whether hooks stand there that ask a home which is not meant.
+func (d *document) others() bool {
+	every := *d
+	every.of = homes{own: d.of.own}
+	hooks, err := d.root.member("hooks")
+	if err != nil || hooks == nil || hooks.kind != '{' {
+		return false
+	}
+	return slices.ContainsFunc(hooks.items, func(list item) bool {
+		return slices.ContainsFunc(list.value.items, func(i item) bool { return isHook(&every, i.value) && !isHook(d, i.value) })
+	})
 }
 
 // isHandler tells parley's handlers in a list of them.
@@ -208,19 +236,22 @@ func isServer(d *document, i item) bool {
 	if i.key != serverName || i.value.kind != '{' {
 		return false
 	}
-	var s struct{ Command json.RawMessage }
+	var s struct {
+		Command json.RawMessage
+		Args    []string
+	}
 	if json.Unmarshal([]byte(d.text[i.value.start:i.value.end]), &s) != nil {
 		return false
 	}
 	var program string
 	var list []string
 	if json.Unmarshal(s.Command, &list) == nil && len(list) > 0 {
-		program = list[0]
+		program, s.Args = list[0], list[1:]
 	} else if json.Unmarshal(s.Command, &program) != nil {
 		return false
 	}
 	name := program[strings.LastIndexAny(program, `/\`)+1:]
-	return name == "parley" || name == "parley.exe"
+	return (name == "parley" || name == "parley.exe") && d.of.has(d.of.served(s.Args))
 }
 
 const serverName = "parley"

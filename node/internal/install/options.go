@@ -21,6 +21,7 @@ var Names = []string{Claude, Codex, Gemini, OpenCode, Cursor}
 type Options struct {
 	Home    string   // the person's home
 	Node    string   // the node's home: the hooks ask its socket
+	Own     string   // the home of a server whose arguments name none
 	Hook    string   // the program that hooks start
 	Parley  string   // the program that serves MCP
 	Server  []string // its arguments
@@ -38,12 +39,12 @@ type file struct {
 	path string
 	what string // of parley's that stands there
 	root string // where the file must really be, links followed
-	// shared: other agents use the file as well, and it stays while one of them has parley.
-	shared bool
+	// users are the agents that use a file in which no home is named: it stays while one of them has parley.
+	users []string
 	// put adds parley's part to a text; "" with exists false for a file that is not there.
 	put func(text string, exists bool) (string, error)
-	// take is the text without parley's part; gone: without it there would be no file.
-	take func(text string) (rest string, gone bool, err error)
+	// take is the text without parley's part, as far as it is of a home that is meant; gone: without it there would be no file.
+	take func(text string, of homes) (rest string, gone bool, err error)
 }
 
 // moved is a directory that an environment variable may name, else one in the person's home.

@@ -2,6 +2,7 @@ package install
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -22,6 +23,17 @@ var (
 	skillDesk string
 )
 
+// pluginHome is the home that a plugin of parley asks; "" for every other file.
+func pluginHome(text string) string {
+	_, rest, _ := strings.Cut(text, "\nconst home = ")
+	line, _, _ := strings.Cut(rest, "\n")
+	var home string
+	if json.Unmarshal([]byte(strings.TrimSpace(line)), &home) != nil {
+		return ""
+	}
+	return home
+}
+
 // skills are those that parley brings, by name.
 var skills = []struct{ name, text string }{{"parley", skillParley}, {"sync-conflict-desk", skillDesk}}
 
@@ -35,23 +47,25 @@ func ownFile(path, what, mark, text string) file {
 			}
 			return text, nil
 		},
-		take: func(old string) (string, bool, error) { return old, strings.Contains(old, mark), nil },
+		take: func(old string, of homes) (string, bool, error) {
+			return old, strings.Contains(old, mark) && of.has(pluginHome(old)), nil
+		},
 	}
 }
 
 // skillFiles are the skills where an agent looks for them. All but Claude Code look in one place.
 func (o Options) skillFiles(agent string) []file {
-	dir := join(o.Home, ".agents")
+	dir, users := join(o.Home, ".agents"), sharers
 	switch {
 	case agent == Claude:
-		dir = o.dir(Claude)
+		dir, users = o.dir(Claude), []string{Claude}
 	case o.Project != "":
 		dir = join(o.Project, ".agents")
 	}
 	var out []file
 	for _, s := range skills {
 		f := ownFile(join(dir, "skills", s.name, "SKILL.md"), "skill "+s.name, skillMark, s.text)
-		f.shared = agent != Claude
+		f.users = users
 		out = append(out, f)
 	}
 	return out

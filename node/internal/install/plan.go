@@ -47,15 +47,15 @@ func (p *Planner) Install(agent string) ([]Change, error) {
 	})
 }
 
-// Remove plans to take everything of parley out of one agent.
+// Remove plans to take everything of parley's that belongs to this home out of one agent.
 func (p *Planner) Remove(agent string) ([]Change, error) {
 	return p.plan(agent, func(f file, now Change) (Change, error) {
 		now.After, now.Gone = now.Before, !now.Exists
-		if !now.Exists || f.shared && p.sharedBeside(agent) {
+		if !now.Exists || slices.ContainsFunc(f.users, func(user string) bool { return p.present(user, p.o.every()) }) {
 			return now, nil
 		}
 		var err error
-		now.After, now.Gone, err = f.take(now.Before)
+		now.After, now.Gone, err = f.take(now.Before, p.o.this())
 		return now, err
 	})
 }
@@ -155,23 +155,19 @@ func followed(path string) (string, error) {
 // sharers are the agents that look for skills in one place.
 var sharers = []string{Codex, Gemini, OpenCode, Cursor}
 
-// sharedBeside reports whether an agent besides this one has parley and uses the files that several share.
-func (p *Planner) sharedBeside(agent string) bool {
-	return slices.ContainsFunc(sharers, func(other string) bool { return other != agent && p.present(other) })
-}
-
-// present reports whether anything of parley stands in the files of an agent that only it uses.
-func (p *Planner) present(agent string) bool {
+// present reports whether anything of parley, as far as it is of one of the homes, stands in an agent's files that name
+// a home.
+func (p *Planner) present(agent string, of homes) bool {
+	some := false
 	for _, f := range p.o.files(agent, p.now) {
 		text, exists := p.now(f.path)
-		if f.shared || !exists {
+		if f.users != nil || !exists {
 			continue
 		}
-		if rest, gone, err := f.take(text); err == nil && (gone || rest != text) {
-			return true
-		}
+		rest, gone, err := f.take(text, of)
+		some = some || err == nil && (gone || rest != text)
 	}
-	return false
+	return some
 }
 
 // Found reports whether an agent's settings are on this computer.

@@ -3,7 +3,7 @@
 // public.
 //
 // Each entry of the book is signed with the approval key, so that nobody who can write files adds a passkey without
-// the passphrase.
+// the passphrase. What was removed cannot be put back either: see [Memory].
 package passkey
 
 import (
@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +68,10 @@ type Book struct {
 	origin  string
 	keys    []Key
 	pending map[string]pending // by challenge
+
+	memory   Memory
+	remember func(Memory) error // nil: nothing is remembered
+	stamp    stamp              // of the file as it was read or written last
 }
 
 type pending struct {
@@ -80,16 +83,9 @@ type pending struct {
 // others are left out, and named in refused.
 func Open(file string, signed func(Key) bool) (b *Book, refused []string, err error) {
 	b = &Book{file: file, signed: signed, now: time.Now, pending: map[string]pending{}}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil, nil
-	}
+	all, err := read(file)
 	if err != nil {
 		return nil, nil, err
-	}
-	var all []Key
-	if err := json.Unmarshal(text[:min(len(text), fileBytesMax)], &all); err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	for _, k := range all {
 		if k.Public != fingerprint(k.Credential) || k.ID != idOf(k.Credential) || !signed(k) {
@@ -175,18 +171,34 @@ func (b *Book) Add(k Key) error {
 	case len(b.keys) >= KeysMax:
 		return ErrFull
 	}
-	return b.keep(append(slices.Clone(b.keys), k))
+	if err := b.look(); err != nil {
+		return err
+	}
+	next, keys := b.memory, append(slices.Clone(b.keys), k)
+	next.Here = names(keys)
+	return b.turn(next, keys)
 }
 
-// Remove takes the passkey with this id out; [ErrNone].
+// Remove takes the passkey with this id out, and what is odd about it; [ErrNone].
 func (b *Book) Remove(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.look(); err != nil {
+		return err
+	}
+	next := b.memory
 	left := slices.DeleteFunc(slices.Clone(b.keys), func(k Key) bool { return k.ID == id })
-	if len(left) == len(b.keys) {
+	next.Odd = slices.DeleteFunc(slices.Clone(next.Odd), func(o Oddity) bool { return o.ID == id })
+	if len(left) == len(b.keys) && len(next.Odd) == len(b.memory.Odd) {
 		return ErrNone
 	}
-	return b.keep(left)
+	for _, n := range b.memory.Here {
+		if n.ID == id {
+			next.gone(n)
+		}
+	}
+	next.Here = names(left)
+	return b.turn(next, left)
 }
 
 // RequestOptions asks a browser for a passkey's answer to a challenge, in the JSON that it wants.
@@ -214,6 +226,9 @@ func (b *Book) Check(challenge, answer []byte) error {
 	defer b.mu.Unlock()
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
+		return err
+	}
+	if err := b.look(); err != nil {
 		return err
 	}
 	w, err := b.relying()
@@ -277,7 +292,7 @@ func (b *Book) keep(keys []Key) error {
 	if err := os.Rename(f.Name(), b.file); err != nil {
 		return err
 	}
-	b.keys = keys
+	b.keys, b.stamp = keys, stampOf(b.file)
 	return nil
 }
 

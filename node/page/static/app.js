@@ -65,9 +65,16 @@
   const listen = () => {
     if (stream || !path || document.hidden) return;
     stream = new EventSource("/events?view=" + encodeURIComponent(path) + "&have=" + mark);
-    stream.addEventListener("open", () => { state("live", "success"); $("gone").classList.add("hidden"); });
-    stream.addEventListener("view", (e) => { mark = e.lastEventId; take(e.data); });
-    stream.addEventListener("same", (e) => { mark = e.lastEventId; count(); });
+    const well = (e) => { mark = e.lastEventId; state("live", "success"); ["gone", "full"].forEach((id) => $(id).classList.add("hidden")); };
+    stream.addEventListener("view", (e) => { well(e); take(e.data); });
+    stream.addEventListener("same", (e) => { well(e); count(); });
+    stream.addEventListener("full", () => {
+      stream.close();
+      stream = null;
+      state("not live", "error");
+      $("full").classList.remove("hidden");
+      setTimeout(listen, 5000);
+    });
     stream.addEventListener("error", () => {
       state("not live", "error");
       if (stream.readyState === EventSource.CLOSED) {
