@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -78,13 +79,14 @@ func (l *live) settle(ctx context.Context, now time.Time) {
 }
 
 // stepsMax bounds the steps of one settling: what comes meanwhile must not keep those waiting who are to be told.
-const stepsMax = 500
+const stepsMax = 2000
 
-// settleFold brings the fold up to date, and lets go of the lock after each part.
+// settleFold brings the fold up to date, and lets those go first after each part who wait for a decision.
 func (l *live) settleFold() {
 	more := true
 	for n := 0; more && n < stepsMax; n++ {
 		l.locked(func() { more = l.fold.Step() })
+		runtime.Gosched()
 	}
 }
 

@@ -76,6 +76,7 @@ type Fold struct {
 	mine     map[ledger.ID][]int // the live conflicts of a side, by place in the list
 
 	unmet    []*side            // sides that changed, and are to be held against the others
+	met      int                // how many of the others the first of them was held against
 	moved    map[ledger.ID]bool // all that changed with them
 	apart    bool               // what concerns any number of sides is to be found anew
 	unlisted bool               // the conflicts are to be listed anew
@@ -151,7 +152,7 @@ func (f *Fold) clear() {
 func (f *Fold) everything() {
 	f.dirty, f.all, f.unnamed, f.stale = map[ledger.ID]bool{}, true, true, true
 	f.changed, f.revised = map[ledger.ID]bool{}, map[ledger.ID]bool{}
-	f.unmet, f.apart = nil, false
+	f.unmet, f.met, f.apart = nil, 0, false
 }
 
 // SetRepo makes a repository one of the fold's, or changes its name or rules.

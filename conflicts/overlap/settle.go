@@ -15,7 +15,10 @@ func (f *Fold) settle() {
 	}
 }
 
-// Step does a part of [Fold.Settle], a few milliseconds at the most unless people, rules or shares have changed, and
+// meetsMax is against how many others a side that changed is held in one step.
+const meetsMax = 16
+
+// Step does a part of [Fold.Settle], some milliseconds at the most unless people, rules or shares have changed, and
 // reports whether there may be more to do. Whoever asks in between and settles by that does the rest first;
 // [Fold.Decide] and what is called settled answer from what was listed last.
 func (f *Fold) Step() bool {
@@ -23,7 +26,6 @@ func (f *Fold) Step() bool {
 	switch {
 	case len(f.unmet) > 0:
 		f.meet(f.unmet[0])
-		f.unmet = f.unmet[1:]
 	case f.apart:
 		f.apart = false
 		f.touchAll(f.joint)
@@ -57,7 +59,7 @@ func (f *Fold) renew() {
 			f.changed[id] = true
 		}
 	}
-	f.unmet = f.revise(f.affected())
+	f.unmet, f.met = f.revise(f.affected()), 0
 	f.all, f.apart = false, len(f.unmet) > 0
 	clear(f.dirty)
 	f.withdraw(f.unmet)
@@ -152,18 +154,22 @@ func (f *Fold) withdraw(changed []*side) {
 	}
 }
 
-// meet finds what concerns a side that changed. Of two that did, it is left to the second.
+// meet finds what concerns a side that changed, alone and with the next of the others. Of two that did, it is left to the second.
 func (f *Fold) meet(s *side) {
-	if s.live() {
+	if f.met == 0 && s.live() {
 		f.alone[s.id] = f.tell(detect.Alone(s.party))
 	}
-	for _, o := range f.order {
+	end := min(f.met+meetsMax, len(f.order))
+	for _, o := range f.order[f.met:end] {
 		if s == o || f.moved[o.id] && s.id.Less(o.id) {
 			continue
 		}
 		if r := f.between(s, o); len(r.Findings)+len(r.Doubts) > 0 {
 			f.pairs[pairOf(s, o)] = f.tell(r)
 		}
+	}
+	if f.met = end; f.met == len(f.order) {
+		f.unmet, f.met = f.unmet[1:], 0
 	}
 }
 
