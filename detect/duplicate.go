@@ -214,21 +214,23 @@ type newName struct {
 // namesMax bounds how many new names of each side are compared in other words.
 const namesMax = 64
 
-// alike is the names of p that q has too, in the same words or most of them: rateCache and CachedRates.
+// alike is the names of p that q has too, in the same words or, of the first ones, most of them: rateCache and CachedRates.
 func alike(p, q []newName) (names []string) {
-	taken := make([]bool, len(q))
-	for _, exact := range []bool{true, false} {
-		for i, a := range p {
-			if !exact && (i >= namesMax || slices.Contains(names, a.name)) {
-				continue
-			}
-			for j, b := range q {
-				if !taken[j] && (a.name == b.name || !exact && j < namesMax && sameWords(a.words, b.words)) {
-					taken[j] = true
-					names = append(names, a.name)
-					break
-				}
-			}
+	var restP, restQ []newName
+	for i, j := 0, 0; i < len(p) || j < len(q); {
+		switch {
+		case j == len(q) || i < len(p) && p[i].name < q[j].name:
+			restP, i = append(restP, p[i]), i+1
+		case i == len(p) || q[j].name < p[i].name:
+			restQ, j = append(restQ, q[j]), j+1
+		default:
+			names, i, j = append(names, p[i].name), i+1, j+1
+		}
+	}
+	restQ = restQ[:min(len(restQ), namesMax)]
+	for _, a := range restP[:min(len(restP), namesMax)] {
+		if j := slices.IndexFunc(restQ, func(b newName) bool { return sameWords(a.words, b.words) }); j >= 0 {
+			names, restQ = append(names, a.name), slices.Delete(restQ, j, j+1)
 		}
 	}
 	return distinct(names)

@@ -216,6 +216,19 @@ func TestNewNamesInOtherWordsAreOne(t *testing.T) { // C16
 	}
 }
 
+func TestNamesInOtherWordsAreComparedUpToABound(t *testing.T) {
+	list := func(first string) (all []newName) {
+		for i := range 5000 {
+			all = append(all, newName{fmt.Sprintf("n%s%05d", first, i), []string{"page", "sum"}})
+		}
+		return append(all, newName{"same", []string{"same"}})
+	}
+	got := alike(list("a"), list("b"))
+	if len(got) != namesMax+1 || got[namesMax] != "same" {
+		t.Errorf("%d names alike, the last %q, want %d and \"same\"", len(got), got[len(got)-1], namesMax+1)
+	}
+}
+
 func TestOneMendInOtherWordsAndCodeIsADuplicate(t *testing.T) { // C16
 	const refund = "sym:ts:refund.ts#issueRefund"
 	mend := func() (a, b *Digest) {
