@@ -121,7 +121,9 @@ var groups = map[string]string{
 func (a *app) root() *cobra.Command {
 	root := a.group("parley", "settle pull-request conflicts between your computers")
 	root.Long = "parley lets your computers settle the conflicts of your pull requests with each other.\n" +
-		"Nothing is pushed or merged before you have approved exactly that."
+		"Nothing is pushed or merged before you have approved exactly that.\n\n" +
+		"Begin with parley setup, on each of your computers. Then parley inbox says what waits for you, parley open shows it in\n" +
+		"your browser, and parley doctor says what is missing. parley demo plays it all on this machine."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+node.DefaultHome().Dir+")")
 	root.PersistentFlags().BoolVar(&a.plain, "plain", false, "for screen readers: lines and words alone, no drawing (PARLEY_PLAIN)")
@@ -167,12 +169,33 @@ func (a *app) group(name, summary string) *cobra.Command {
 				return c.Help()
 			}
 			text := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(c.CommandPath()+" "+args[0], "parley")))
-			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return api.WithHint(usage(c, text), "did you mean "+c.CommandPath()+" "+near[0]+"?")
+			if near := nearest(c, args[0]); near != "" {
+				return api.WithHint(usage(c, text), "did you mean "+near+"?")
 			}
 			return usage(c, text)
 		},
 	}
+}
+
+// otherWords are what people call some commands elsewhere.
+var otherWords = map[string]string{
+	"start": "up", "run": "up", "serve": "up", "daemon": "service", "install": "setup", "configure": "setup", "config": "setup",
+	"pair": "invite", "link": "invite", "connect": "invite", "add": "setup", "stop": "service remove", "logs": "log", "history": "log",
+	"ui": "open", "web": "open", "page": "open", "dashboard": "open", "list": "threads", "ls": "threads", "peers": "computers",
+	"devices": "computers", "nodes": "computers", "remove": "uninstall", "import": "restore", "health": "doctor", "debug": "bugreport",
+	"tutorial": "demo", "completions": "completion", "diff": "preview", "undo": "op undo", "whoami": "status", "notify": "notices",
+}
+
+// nearest is the command that somebody may have meant by a word that is none; "" for no guess.
+func nearest(c *cobra.Command, word string) string {
+	if other, ok := otherWords[strings.ToLower(word)]; ok && !c.HasParent() {
+		return c.CommandPath() + " " + other
+	}
+	c.SuggestionsMinimumDistance = min(2, len(word)/3) // of a short word any other is near
+	if near := c.SuggestionsFor(word); len(near) > 0 {
+		return c.CommandPath() + " " + near[0]
+	}
+	return ""
 }
 
 // command is one row of the table as a command.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -105,13 +106,31 @@ type build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	System  string `json:"system"`
+	Commit  string `json:"commit,omitempty"` // that it was built from, "+" behind it when the sources were changed; "" when unknown
+}
+
+// line is all of it for a person.
+func (b build) line() string {
+	line := []string{"parley", b.Version, b.Go, b.System}
+	if b.Commit != "" {
+		line = append(line, "commit "+b.Commit)
+	}
+	return strings.Join(line, " ")
+}
+
+// commit is what [build] says of one, from the facts about a build.
+func commit(setting func(string) string) string {
+	if revision := setting("vcs.revision"); revision != "" && setting("vcs.modified") == "true" {
+		return revision + "+"
+	}
+	return setting("vcs.revision")
 }
 
 func (a *app) version(*cobra.Command, []string) error {
-	b := build{Version: node.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: node.Version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Commit: commit(setting)}
 	if a.json {
 		return a.printJSON(b)
 	}
-	fmt.Fprintln(a.out, "parley", b.Version, b.Go, b.System)
+	fmt.Fprintln(a.out, b.line())
 	return nil
 }

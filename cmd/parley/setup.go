@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 	if config.Listen = f.listen; len(f.listen) == 0 {
 		config.Listen = freePort(node.Default())
 	}
-	if err := a.findRepositories(ctx, f.repos, &config); err != nil {
+	if err := a.findRepositories(ctx, f.repos, &config, false); err != nil {
 		return err
 	}
 	name, err := a.askName(ctx, f.name, config.Name)
@@ -79,8 +80,24 @@ func (a *app) init(ctx context.Context, f initFlags) error {
 	return nil
 }
 
-// findRepositories binds each checkout to the repository that its remote names.
-func (a *app) findRepositories(ctx context.Context, paths []string, config *node.Config) error {
+// elsewhere are hosts of repositories that nobody's GitHub is at.
+var elsewhere = []string{"gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "ssh.dev.azure.com", "dev.azure.com"}
+
+// oneHost refuses a checkout whose repository the home could not reach: it knows one host, which is settled once it is
+// set up.
+func oneHost(top, host string, config node.Config, settled bool) error {
+	switch {
+	case slices.Contains(elsewhere, host):
+		return notOnGitHub(fmt.Sprintf("checkout %s: is on %s, and parley knows GitHub alone", top, host))
+	case settled && host != config.GitHub.Host:
+		return api.WithHint(fmt.Errorf("checkout %s: is on %s, and this home knows %s alone", top, host, config.GitHub.Host),
+			"set github.host in config.toml, or set up another --home for it")
+	}
+	return nil
+}
+
+// findRepositories binds each checkout to the repository that its remote names; fixed: the home's host stays.
+func (a *app) findRepositories(ctx context.Context, paths []string, config *node.Config, fixed bool) error {
 	for _, path := range paths {
 		top, err := checkoutAt(ctx, path)
 		if err != nil {
@@ -90,8 +107,8 @@ func (a *app) findRepositories(ctx context.Context, paths []string, config *node
 		if err != nil {
 			return err
 		}
-		if len(config.Repositories) > 0 && host != config.GitHub.Host {
-			return fmt.Errorf("checkout %s: is on %s, and another one on %s: one home knows one host", top, host, config.GitHub.Host)
+		if err := oneHost(top, host, *config, fixed || len(config.Repositories) > 0); err != nil {
+			return err
 		}
 		config.GitHub.Host = host
 		config.Repositories = append(config.Repositories, node.RepositoryConfig{Slug: slug, Checkout: top})

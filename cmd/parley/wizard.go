@@ -196,7 +196,7 @@ func (w *wizard) repository(ctx context.Context) error {
 		if err := w.chooseRepository(ctx); err != nil {
 			return err
 		}
-		if err := w.a.findRepositories(ctx, w.f.repos, &config); err != nil {
+		if err := w.a.findRepositories(ctx, w.f.repos, &config, config.GitHub.Addr == ""); err != nil {
 			return err
 		}
 		for _, r := range config.Repositories {

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/parley-mesh/parley/node/internal/presence"
@@ -270,6 +272,9 @@ func (c *Client) unreached(ctx context.Context, err error) error {
 	}
 	if cause, ok := errors.AsType[*url.Error](err); ok {
 		err = cause.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("ask %s: %w", c.socket, ErrUnreachable) // nobody listens: the system's words add nothing
 	}
 	return fmt.Errorf("ask %s: %w: %v", c.socket, ErrUnreachable, err)
 }

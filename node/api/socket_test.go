@@ -105,6 +105,9 @@ func TestAClientWithoutANodeSaysSo(t *testing.T) {
 	if f.Code != "node-not-reachable" || f.Exit != api.ExitUnreachable || f.Hint != "run parley up" || !strings.Contains(f.Text, path) {
 		t.Errorf("%+v", f)
 	}
+	if want := "ask " + path + ": " + api.ErrUnreachable.Error(); f.Text != want {
+		t.Errorf("it says %q, want %q without the system's words", f.Text, want)
+	}
 }
 
 func TestAConnectionWithoutARequestHoldsNoServerUp(t *testing.T) {
