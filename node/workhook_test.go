@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -85,6 +86,37 @@ func TestAnExclusiveClaimBlocksTheNewcomerAlone(t *testing.T) { // C2, C9
 	}
 	if d := c.at(linked, hooks.BeforeEdit, "second", "billing/refund.go"); d.Verdict == hooks.VerdictBlock {
 		t.Errorf("it is blocked by an intent that was given up: %s", d.Text)
+	}
+}
+
+func TestACommandThatWritesAClaimedFileIsBlockedLikeAnEdit(t *testing.T) { // C9
+	c, linked := oneCrewed(t)
+	c.at(c.dir, hooks.Start, "first")
+	c.at(c.dir, hooks.BeforeShell, "first")
+	scope := api.Scope{Paths: api.List[string]{"billing/refund.go"}}
+	if _, err := c.live.Declare(t.Context(), api.NewIntent{Task: "new refunds", Mode: "exclusive", Scope: scope, Caller: api.Caller{Session: "first"}}); err != nil {
+		t.Fatal(err)
+	}
+	door := hooks.NewDoor(c.live)
+	for command, blocked := range map[string]bool{
+		"echo '// x' >> billing/refund.go":             true,
+		"cd billing && sed -i s/a/b/ refund.go":        true,
+		"git mv billing/refund.go billing/refunds.go":  true,
+		"go vet ./billing && cat billing/refund.go":    false,
+		"git checkout -- billing/refund.go":            false,
+		"echo x > docs/page01.md":                      false,
+		"mv \"$A\" billing/refund.go; echo x > \"$B\"": true,
+	} {
+		payload, err := json.Marshal(map[string]any{
+			"hook_event_name": "PreToolUse", "session_id": "second", "cwd": linked, "tool_name": "Bash", "tool_input": map[string]string{"command": command},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := door.Answer(t.Context(), hooks.Call{Agent: "claude", Payload: payload}).Text
+		if got := strings.Contains(answer, `"deny"`); got != blocked {
+			t.Errorf("%s is blocked: %v (%s)", command, got, answer)
+		}
 	}
 }
 

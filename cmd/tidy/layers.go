@@ -62,7 +62,7 @@ var layers = []layer{
 	{packages: "node/internal/backup", module: deciders, library: []string{"filippo.io/age"}},
 	{packages: "node/internal/passkey", library: []string{"github.com/go-webauthn/webauthn"}},
 	{packages: "node/internal/notices", library: []string{"github.com/godbus/dbus"}},
-	{packages: "node/internal/hooks", tests: []string{"github.com/pelletier/go-toml"}},
+	{packages: "node/internal/hooks", library: []string{"mvdan.cc/sh/v3/syntax"}, tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/install", tests: []string{"github.com/pelletier/go-toml"}},
 	{packages: "node/internal/...", module: deciders},
 

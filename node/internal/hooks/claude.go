@@ -105,7 +105,7 @@ func (e *Event) tool(edit, shell Kind, name string, raw json.RawMessage, edits, 
 	switch {
 	case slices.Contains(shells, name):
 		e.Kind, e.Command = shell, string(in.Command)
-		e.Paths = patchPaths(e.Command)
+		e.Paths = append(patchPaths(e.Command), shellPaths(e.Command)...)
 		return e.Command != ""
 	case slices.Contains(edits, name):
 		e.Kind, e.Paths = edit, in.files()
