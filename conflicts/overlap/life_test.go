@@ -108,6 +108,26 @@ func TestASideThatIsSilentIsIdleAndThenExpiresForAll(t *testing.T) { // C10
 	w.is(detect.PathOverlap, Open)
 }
 
+func TestAnIntentWhoseSessionHasEndedBlocksNobodyAndExpiresSoon(t *testing.T) { // C2, C10
+	w, a, b, x, y := two(t)
+	in := a.intent(x, "Partial refunds")
+	a.claims(in, exclusive("db/schema.prisma", 1))
+	w.decides(y, Block, "db/schema.prisma")
+	a.say(shop, &ledger.Session{First: x, State: ledger.SessionEnded, Checkout: [16]byte{1}})
+	w.decides(y, Allow, "db/schema.prisma")
+	if s, _ := w.f.Side(in); s.Phase != Working || s.Expires != w.now+IdleAfter {
+		t.Errorf("it is %s and expires at %d, now is %d", s.Phase, s.Expires, w.now)
+	}
+	w.settles(a, b)
+	w.wait(IdleAfter)
+	if s, _ := w.f.Side(in); s.Phase != Expired {
+		t.Errorf("later it is %s", s.Phase)
+	}
+	a.say(shop, &ledger.Session{First: x, State: ledger.SessionLive, Checkout: [16]byte{1}}) // it is resumed
+	w.decides(y, Block, "db/schema.prisma")
+	w.settles(a, b)
+}
+
 func TestNothingLivesLongerThanAWeek(t *testing.T) { // C10
 	w, a, _, x, _ := two(t)
 	for range 7*24/7 + 1 {

@@ -204,8 +204,14 @@ func (n *naive) digest(id ledger.ID) (*detect.Digest, bool) {
 		d.Side.State = detect.Abandoned
 	}
 	n.fill(d, id, session)
-	last := n.active(id, session, closed)
-	if d.Side.State == detect.Live && (n.now >= last+ExpiresAfter || n.now >= n.seen(first)+LivesAtMost) {
+	last, lasts := n.active(id, session, closed), uint64(ExpiresAfter)
+	if left := n.saysOf(session); session != id && len(left) > 0 && left[len(left)-1].Content.(*ledger.Session).State == ledger.SessionEnded {
+		lasts = IdleAfter
+		for i := range d.Claims {
+			d.Claims[i].Exclusive = false
+		}
+	}
+	if d.Side.State == detect.Live && (n.now >= last+lasts || n.now >= n.seen(first)+LivesAtMost) {
 		d.Side.State = detect.Expired
 	}
 	if d.Side.State == detect.Live {

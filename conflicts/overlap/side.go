@@ -9,7 +9,8 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 )
 
-// How long work counts without a word, in milliseconds. Renewed is only by what a side really does or says.
+// How long work counts without a word, in milliseconds. Renewed is only by what a side really does or says. An intent whose
+// session has ended holds nothing for itself alone any more, and expires after [IdleAfter] unless the session goes on.
 const (
 	IdleAfter    = 30 * 60 * 1000
 	ExpiresAfter = 8 * 3600 * 1000
@@ -49,6 +50,7 @@ type side struct {
 	first     uint64     // time of the first record
 	last      uint64     // time of the last one
 	mortal    bool       // it expires
+	left      bool       // of an intent: its session has ended
 	fixed     Phase      // of a side whose phase no time changes, else 0
 	phase     Phase
 	closed    *item // of an intent: the record that closed it
@@ -102,7 +104,11 @@ func (f *Fold) evaluate(t *thing) *side {
 	}
 	s.expired = 0
 	if s.mortal {
-		s.expired = min(s.last+ExpiresAfter, s.first+LivesAtMost)
+		lasts := uint64(ExpiresAfter)
+		if s.left {
+			lasts = IdleAfter
+		}
+		s.expired = min(s.last+lasts, s.first+LivesAtMost)
 	}
 	s.phase = s.phaseAt(f.now)
 	f.finish(s)
@@ -164,6 +170,7 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 	begun := &ledger.Session{}
 	if session != nil {
 		begun, _ = last[*ledger.Session](by, session.says)
+		s.left = begun.State == ledger.SessionEnded
 		if s.closed == nil {
 			s.hears(by, session)
 			s.attempt(session, by, spans, t)
@@ -286,7 +293,7 @@ func (f *Fold) fill(s *side, h held) {
 			}
 		}
 		d.Claims = append(d.Claims, detect.Claim{
-			Kind: detect.ClaimKind(c.Kind), Pattern: pattern, Exclusive: c.Exclusive, Since: c.since.rank(), Covers: covers,
+			Kind: detect.ClaimKind(c.Kind), Pattern: pattern, Exclusive: c.Exclusive && !s.left, Since: c.since.rank(), Covers: covers,
 		})
 	}
 }
