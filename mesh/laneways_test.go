@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -17,6 +18,8 @@ func TestAnotherDevelopersRelayIsNotToldWhoBelongsHere(t *testing.T) { // L1, S1
 		b.on()
 		kim, maya := b.met()
 		here, hers := b.meshes[kim], b.meshes[maya].host.ID()
+		here.cancel() // nobody else looks at it from here on
+		synctest.Wait()
 		here.c.Reach.Circuits = true
 		over := ma.StringCast("/ip4/203.0.113.9/tcp/4001/p2p/" + NewIdentity([32]byte{50}).peerID(t).String() + "/p2p-circuit")
 

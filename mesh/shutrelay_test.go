@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
@@ -14,6 +15,8 @@ func TestARemovedComputerIsNoRelayAnyMore(t *testing.T) { // case 51
 	virtual.Test(t, func(t *testing.T) {
 		b := newBorder(t)
 		m, other, thief := b.meshes[0], b.ids[1], NewIdentity([32]byte{50})
+		m.cancel() // nobody else looks at it from here on
+		synctest.Wait()
 		m.c.Reach.Circuits = true
 		m.SetMembers([]ledger.Device{b.ids[0].Device(), other.Device(), thief.Device()})
 		over := []ma.Multiaddr{ma.StringCast("/ip4/203.0.113.9/tcp/4001/p2p/" + thief.peerID(t).String() + "/p2p-circuit")}

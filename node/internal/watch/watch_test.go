@@ -56,6 +56,16 @@ func TestTheBellRingsForFilesNewFoldersAndCommits(t *testing.T) {
 	heard(t, b, "src/deep/er/c.go")
 	write(t, filepath.Join(gitDir, "HEAD"))
 	heard(t, b, "HEAD")
+	for alone := false; !alone; { // what rings for everything comes before what was written later
+		write(t, filepath.Join(dir, "next"))
+		select {
+		case <-b.C():
+			paths, all := b.Take()
+			alone = !all && slices.Contains(paths, "next")
+		case <-t.Context().Done():
+			t.Fatal("it never rings for one file alone")
+		}
+	}
 	write(t, filepath.Join(dir, "node_modules", "x", "b.js")) // silent
 	write(t, filepath.Join(dir, "last"))
 	deadline := time.After(60 * time.Second)
