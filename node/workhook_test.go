@@ -319,6 +319,20 @@ func TestASessionThatEndedStaysEndedAfterARestart(t *testing.T) {
 	if _, err := c.live.Briefing(t.Context(), api.Caller{Cwd: c.dir}); err != nil {
 		t.Errorf("the only session in the checkout is not found: %v", err)
 	}
+	c.end()
+	c = runCrewed(t, homes[0], dirs[0])
+	c.hook(hooks.End, "two") // before anything was looked at
+	all, err := c.live.Sessions(t.Context(), api.WorkQuery{All: true})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("of all there are %+v, %v", all, err)
+	}
+	for _, s := range all {
+		if s.Agent != "claude" || s.Branch == "" {
+			t.Errorf("%s is over, and of agent %q on branch %q", s.Name, s.Agent, s.Branch)
+		}
+	}
+	c.looked()
+	c.hook(hooks.Prompt, "two")
 	c.hook(hooks.Start, "one") // its agent resumes it
 	if live, err := c.live.Sessions(t.Context(), api.WorkQuery{}); err != nil || len(live) != 2 {
 		t.Errorf("once it was resumed there are %+v, %v", live, err)

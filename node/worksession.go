@@ -76,6 +76,28 @@ type keptSession struct {
 	Began       time.Time
 	Ended       bool
 	Told        told
+	Said        keptSaid
+}
+
+// keptSaid is what a session's record said last, so that the one that ends it says it too.
+type keptSaid struct {
+	Checkout           []byte
+	Branch, Base, Head string
+	Grammars           string
+	Folds              bool
+}
+
+func keptOf(s *ledger.Session) keptSaid {
+	return keptSaid{s.Checkout[:], s.Branch, s.Base.String(), s.Head.String(), s.Grammars, s.Folds}
+}
+
+// session is the record's content again. An object id that cannot be read is left out.
+func (k keptSaid) session(first ledger.ID, agent string) ledger.Session {
+	out := ledger.Session{First: first, State: ledger.SessionLive, Agent: clipText(agent, 32), Branch: k.Branch, Grammars: k.Grammars, Folds: k.Folds}
+	copy(out.Checkout[:], k.Checkout)
+	out.Base, _ = ledger.ParseOID(k.Base)
+	out.Head, _ = ledger.ParseOID(k.Head)
+	return out
 }
 
 // loadSessions reads what is kept of the sessions that may go on.
@@ -92,7 +114,7 @@ func (l *live) loadSessions() error {
 			}
 			continue
 		}
-		s := &session{key: sessionKey{k.Agent, k.Name}, repo: l.repoOf(k.Repo), top: k.Top, id: k.ID, intent: k.Intent, seen: k.Seen, began: k.Began, ended: k.Ended, told: k.Told}
+		s := &session{key: sessionKey{k.Agent, k.Name}, repo: l.repoOf(k.Repo), top: k.Top, id: k.ID, intent: k.Intent, seen: k.Seen, began: k.Began, ended: k.Ended, told: k.Told, said: k.Said.session(k.ID, k.Agent)}
 		l.sessions[s.key] = s
 	}
 	if len(old) == 0 {
@@ -105,7 +127,7 @@ func (l *live) loadSessions() error {
 // keepSession saves what a restart has to know. The caller holds the lock.
 func (l *live) keepSession(s *session) {
 	l.keep(sessionPrefix+s.key.agent+"/"+s.key.name, keptSession{
-		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.sure(),
+		Agent: s.key.agent, Name: s.key.name, Repo: s.repo.Repo, Top: s.top, ID: s.id, Intent: s.intent, Seen: s.seen, Began: s.began, Ended: s.ended, Told: s.sure(), Said: keptOf(&s.said),
 	})
 }
 
@@ -179,7 +201,7 @@ func (l *live) sign(s *session) {
 		next.First = r.ID
 	}
 	fresh := s.wrote.IsZero()
-	again := s.ended
+	again := s.ended || next.Branch != s.said.Branch || next.Checkout != s.said.Checkout
 	s.said, s.wrote, s.ended = next, now, false
 	if fresh || again {
 		l.keepSession(s)

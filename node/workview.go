@@ -124,7 +124,23 @@ func (l *live) conflict(c overlap.Conflict) api.Conflict {
 			out.Changed = at
 		}
 	}
+	if out.Sentence == "" {
+		out.Sentence = wasAbout(&out)
+	}
 	return out
+}
+
+// wasAbout says what a conflict was that is over: of what it rested on only the sides and the things stay known.
+func wasAbout(c *api.Conflict) string {
+	var sides []string
+	for _, s := range c.Sides {
+		sides = append(sides, s.Ref)
+	}
+	text := strings.Join(sides, " and ") + ": " + c.Kind
+	if len(c.About) > 0 {
+		text += " about " + strings.Join(c.About, ", ")
+	}
+	return text + ". It is over."
 }
 
 func (l *live) conflictSide(c *overlap.Conflict, s overlap.Side) api.ConflictSide {
@@ -200,10 +216,13 @@ func (l *live) ExplainConflict(_ context.Context, ref string) (api.Explanation, 
 		return api.Explanation{}, err
 	}
 	out := api.Explanation{Conflict: l.conflict(c), Rule: rulesByKind[c.Kind], CanTell: true}
-	out.Why = []string{
-		"the evidence is " + string(c.Class) + ": " + classMeans[c.Class],
-		fmt.Sprintf("confidence %s, and blocking needs it to be at least the policy's block_min_confidence", c.Confidence),
-		"severity " + c.Severity.String() + ", as the policy has it for " + string(c.Kind),
+	out.Why = []string{"it is over, and what it rested on is not kept"}
+	if c.Class != "" {
+		out.Why = []string{
+			"the evidence is " + string(c.Class) + ": " + classMeans[c.Class],
+			fmt.Sprintf("confidence %s, and blocking needs it to be at least the policy's block_min_confidence", c.Confidence),
+			"severity " + c.Severity.String() + ", as the policy has it for " + string(c.Kind),
+		}
 	}
 	if c.Blocking {
 		out.Why = append(out.Why, "the side that came second waits: "+out.Blocked)

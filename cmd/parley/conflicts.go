@@ -249,10 +249,9 @@ func (a *app) explainConflict(c *cobra.Command, args []string) error {
 func (a *app) printExplanation(e api.Explanation, now time.Time) {
 	a.printHead(e.Conflict, now)
 	fmt.Fprintln(a.out)
-	rows := [][]string{
-		{"Rule", e.Rule},
-		{"Evidence", e.Evidence},
-		{"Confidence", fmt.Sprintf("%.2f", e.Confidence)},
+	rows := [][]string{{"Rule", e.Rule}}
+	if e.Evidence != "" { // else it is over
+		rows = append(rows, []string{"Evidence", e.Evidence}, []string{"Confidence", fmt.Sprintf("%.2f", e.Confidence)})
 	}
 	for i, w := range e.Why {
 		rows = append(rows, []string{first(i, "Why"), w})
