@@ -289,12 +289,14 @@ func (c *comparison) added(is *detect.Symbol) {
 			verdict, why = detect.CannotTell, []string{"what its type embeds changed too"}
 		case container.Kind == detect.Interface && is.Kind == detect.Method && !optional:
 			verdict, why = detect.Breaking, []string{"method added to an interface that others may implement"}
-		case slices.Contains(is.Signature.Modifiers, "abstract"):
+		case slices.ContainsFunc(is.Signature.Modifiers, func(m string) bool { return m == "abstract" || strings.HasSuffix(m, "abstractmethod") }):
 			verdict, why = detect.Breaking, []string{"abstract member added"}
 		case languageOf(is.ID) == "rs" && is.Kind == detect.Field:
 			verdict, why = c.rustMember(container)
 		case demanding(container) && is.Kind == detect.Field && !optional:
 			verdict, why = detect.Breaking, []string{"required field added"}
+		case languageOf(is.ID) == "py" && is.Kind == detect.Field && !optional:
+			verdict, why = pythonField(container, is)
 		}
 	}
 	if !c.clean(pathOf(is.ID)) {
@@ -332,6 +334,26 @@ func (c *comparison) sealed(container string) bool {
 // TypeScript, never structs of Go, whose fields have zero values.
 func demanding(container *detect.Symbol) bool {
 	return languageOf(container.ID) == "ts" && (container.Kind == detect.Interface || container.Kind == detect.Type)
+}
+
+// pythonField judges a field without a default that comes new to a class whose makers have to give all fields.
+func pythonField(container, field *detect.Symbol) (detect.Verdict, []string) {
+	has := func(list []string, names ...string) bool {
+		return slices.ContainsFunc(list, func(text string) bool {
+			text, _, _ = strings.Cut(strings.TrimPrefix(text, "@"), "(")
+			return slices.Contains(names, text[strings.LastIndexByte(text, '.')+1:])
+		})
+	}
+	of, total := field.Signature.Result, !slices.Contains(container.Signature.Bases, "total=False")
+	switch {
+	case !has(container.Signature.Modifiers, "dataclass", "define", "frozen", "attrs") && !has(container.Signature.Bases, "BaseModel", "NamedTuple", "TypedDict", "SQLModel"):
+		return detect.Compatible, nil
+	case of == "" || strings.HasPrefix(of, "ClassVar") || strings.HasPrefix(of, "NotRequired") || !total && !strings.HasPrefix(of, "Required"):
+		return detect.Compatible, nil
+	case has(container.Signature.Bases, "BaseModel", "SQLModel") && slices.Contains(strings.Split(of, " | "), "None"):
+		return detect.CannotTell, []string{"field added: whether it has to be given depends on the version of pydantic"}
+	}
+	return detect.Breaking, []string{"required field added"}
 }
 
 // exports finds names that a file only passes on, and no longer does.

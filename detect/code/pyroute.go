@@ -291,11 +291,16 @@ var pythonClient = regexp.MustCompile(`(?i)^(?:self\.)?(?:requests|httpx|aiohttp
 // pythonRequest reads requests.post(url), client.get(url), session.request("PUT", url).
 func (s *scan) pythonRequest(c int) {
 	f, args := s.child(c, "function"), s.child(c, "arguments")
-	if !s.is(f, "attribute") {
+	object, name := s.child(f, "object"), s.text(s.child(f, "attribute"))
+	if s.is(f, "identifier") { // from requests import post
+		b := s.bound[s.text(f)]
+		if b.module != "requests" && b.module != "httpx" || s.hidden(s.text(f), f) {
+			return
+		}
+		object, name = -1, b.name
+	} else if !s.is(f, "attribute") {
 		return
 	}
-	object := s.child(f, "object")
-	name := s.text(s.child(f, "attribute"))
 	method, verb := verbs[name]
 	url := s.argument(args, "url", 0)
 	if name == "request" || name == "stream" {
@@ -306,7 +311,10 @@ func (s *scan) pythonRequest(c int) {
 	} else if !verb {
 		return
 	}
-	base, sure, ok := s.pythonBase(object)
+	base, sure, ok := "", true, true
+	if object >= 0 {
+		base, sure, ok = s.pythonBase(object)
+	}
 	if !ok {
 		return
 	}

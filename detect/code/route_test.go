@@ -43,6 +43,15 @@ func TestRoutesOfEveryFramework(t *testing.T) { // C4, C5
 		{"koa", map[string]string{
 			"a.js": "const Koa = require('koa');\nconst Router = require('@koa/router');\nconst app = new Koa();\nconst router = new Router({ prefix: '/v2' });\nconst sub = new Router();\nsub.del('/:a/:b', async (ctx) => {});\nrouter.get('/z', handler);\nrouter.use('/sub', sub.routes());\napp.use(router.routes());",
 		}, []string{"DELETE /v2/sub/{}/{}", "GET /v2/z"}},
+		{"koa with names", map[string]string{
+			"a.js": "const Router = require('@koa/router');\nconst r = new Router();\nr.get('user', '/users/:id', h);\nr.get('/a', mid, h);\nr.get('*', '/never', h);",
+		}, []string{"GET /a", "GET /users/{}", "GET /{}"}},
+		{"fastify's plugins of CommonJS", map[string]string{
+			"app.js": "const app = require('fastify')();\napp.register(require('./a'), { prefix: '/a' });\napp.register(require('./b'), { prefix: '/b' });\napp.register(require('./c'), { prefix: '/c' });",
+			"a.js":   "module.exports = async function (fastify, opts) {\n fastify.get('/x', async () => 1);\n};",
+			"b.js":   "const fp = require('fastify-plugin');\nmodule.exports = fp(async (fastify) => {\n fastify.post('/y', async () => 1);\n});",
+			"c.js":   "async function routes(fastify) {\n fastify.put('/z', async () => 1);\n}\nmodule.exports = routes;",
+		}, []string{"GET /a/x", "POST /b/y", "PUT /c/z"}},
 		{"fastify", map[string]string{
 			"a.ts": "import Fastify from 'fastify';\nimport routes from './r';\nconst app = Fastify();\napp.register(routes, { prefix: '/v1' });\napp.register(async (i) => { i.get('/in', h) }, { prefix: '/w' });\napp.route({ method: ['GET', 'HEAD'], url: '/r/:id', handler: h });",
 			"r.ts": "export default async function routes(fastify: FastifyInstance) {\n fastify.post('/refunds', { schema: { body: B } }, async (req) => {});\n}",
@@ -118,6 +127,13 @@ func TestHTTPCallsAreRead(t *testing.T) { // C4
 		{"import axios from 'axios';\nconst api = axios.create({ baseURL: 'https://a.b/v1' });\napi.get(`/refunds/${id}`)", "GET /v1/refunds/{}"},
 		{"import { api } from './client';\napi.post('/refunds', x)", "POST /refunds tail"},
 		{"import ky from 'ky';\nconst k = ky.extend({ prefixUrl: '/v1' });\nk.delete('refunds/1')", "DELETE /v1/refunds/1"},
+		{"window.fetch('/v1/r', { method: 'post' })", "POST /v1/r"},
+		{"globalThis.fetch('/v1/r')", "GET /v1/r"},
+		{"db.fetch('/v1/r')", ""},
+		{"import axios from 'axios';\naxios.get('/x', { baseURL: '/v1' })", "GET /v1/x"},
+		{"import axios from 'axios';\naxios.post('/x', { baseURL: 1 }, { baseURL: '/v1/' })", "POST /v1/x"},
+		{"import axios from 'axios';\naxios.defaults.baseURL = '/v1';\naxios.get('/x')", "GET /x tail"},
+		{"import ky from 'ky';\nky('v1/x', { method: 'post', prefixUrl: '/api' })", "POST /api/v1/x"},
 		{"import got from 'got';\ngot.post('https://x.y/v1/z', { json: {} })", "POST /v1/z"},
 		{"import got from 'got';\ngot('https://x.y/v1/z', { method: 'PATCH' })", "PATCH /v1/z"},
 		{"class S { constructor(private http: HttpClient) {}\n m() { return this.http.get<R>('/v1/r') } }", "GET /v1/r"},
@@ -207,6 +223,10 @@ func TestHTTPCallsOfPythonAreRead(t *testing.T) { // C4
 		{"import httpx\nasync def f():\n  async with httpx.AsyncClient() as c:\n    await c.patch('https://a.b/v1/r')", "PATCH /v1/r"},
 		{"async def f(session):\n  async with session.post('/v1/r') as resp: pass", "POST /v1/r tail"},
 		{"d = {}\nd.get('/x')", ""},
+		{"from requests import post as send\nsend('https://a.b/v1/r')", "POST /v1/r"},
+		{"from httpx import request\nrequest('PUT', 'https://a.b/v1/r')", "PUT /v1/r"},
+		{"from mine import post\npost('/v1/r')", ""},
+		{"from requests import post\ndef f(post):\n  post('/v1/r')", ""},
 	}
 	for _, c := range cases {
 		if got := requestsOf(map[string]string{"a.py": c.text}, "a.py"); got != c.want {

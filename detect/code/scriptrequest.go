@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 )
@@ -25,6 +26,12 @@ func (s *scan) fetchCall(c, args int) {
 	url, known := s.url(first)
 	if !known {
 		return
+	}
+	if base == "" && s.is(options, "object") && !strings.Contains(url, "://") { // ky("x", { prefixUrl })
+		base = s.baseOf(options)
+	}
+	if base != "" {
+		url = strings.TrimPrefix(url, "/")
 	}
 	s.requested(c, s.methodIn(options, "GET"), base+url, true)
 }
@@ -96,6 +103,9 @@ func (s *scan) clientCall(c, f, args int, method string) {
 	if !known || s.callable(s.item(args, 1)) {
 		return
 	}
+	if own := s.ownBase(args, method); own != "" {
+		base = own
+	}
 	if !strings.Contains(url, "://") && base != "" {
 		url = strings.TrimSuffix(base, "/") + "/" + strings.TrimPrefix(url, "/")
 		if strings.HasPrefix(url, "{}/{}/") {
@@ -103,6 +113,18 @@ func (s *scan) clientCall(c, f, args int, method string) {
 		}
 	}
 	s.requested(c, method, url, sure)
+}
+
+// ownBase is the base URL in the options of one call, which stand last: axios.get("x", { baseURL }), axios.post("x", body, { baseURL }).
+func (s *scan) ownBase(args int, method string) string {
+	at := 1
+	if method == "POST" || method == "PUT" || method == "PATCH" {
+		at = 2
+	}
+	if options := s.item(args, at); s.is(options, "object") {
+		return s.baseOf(options)
+	}
+	return ""
 }
 
 // client is the base URL of a client of HTTP: known where the file makes it, {} where it comes from elsewhere.
@@ -120,6 +142,9 @@ func (s *scan) client(i int) (base string, sure, ok bool) {
 			return s.outsideClient(i, clientName.MatchString(name))
 		}
 		if fetchName.MatchString(name) || b.module == "axios" || b.module == "ky" || b.module == "got" {
+			if bytes.Contains(s.src, []byte(name+".defaults.baseURL")) {
+				return "{}", false, true // whatever the base is by then
+			}
 			return "", true, true
 		}
 		if value := s.unwrap(s.valueOf(i, name)); value >= 0 {

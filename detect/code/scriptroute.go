@@ -56,6 +56,8 @@ func (s *scan) scriptCall(c int) {
 	name := s.text(s.child(f, "property"))
 	method, verb := verbs[name]
 	switch {
+	case name == "fetch":
+		s.plainCall(c, f, args)
 	case verb && s.verbRoute(c, f, args, method), s.otherRoute(c, f, args, name), s.mount(f, args, name):
 	case verb || name == "request":
 		s.clientCall(c, f, args, method)
@@ -81,6 +83,9 @@ func (s *scan) verbRoute(c, f, args int, method string) bool {
 		if len(handlers) < 2 {
 			return false
 		}
+		if len(handlers) > 2 && s.namesRoute(handlers[0], handlers[1]) {
+			handlers = handlers[1:]
+		}
 		paths, handlers = handlers[:1], handlers[1:]
 		if s.is(paths[0], "array") {
 			paths = slices.Collect(s.items(paths[0]))
@@ -96,6 +101,13 @@ func (s *scan) verbRoute(c, f, args int, method string) bool {
 		}
 	}
 	return true
+}
+
+// namesRoute reports whether what stands before a path is only the route's name, as in Koa's router.get("user", "/users/:id", …).
+func (s *scan) namesRoute(first, second int) bool {
+	name, named := s.str(first)
+	path, known := s.str(second)
+	return named && known && s.is(first, "string") && !strings.HasPrefix(name, "/") && name != "*" && strings.HasPrefix(path, "/")
 }
 
 // callableValue reports whether a node can be a handler: a function, or a name of something.
@@ -415,17 +427,33 @@ func (s *scan) paramRouter(f int, name string, at served) (served, bool, bool) {
 	if !typed && !routerName.MatchString(name) && !s.registers(s.text(s.child(f, "name"))) {
 		return at, false, false
 	}
-	switch up := s.parent(f); s.kind(up) {
-	case "variable_declarator":
-		at.router = s.text(s.child(up, "name"))
-	case "export_statement":
-		at.router = "default"
-	}
+	at.router = s.holderOf(f)
 	if own := s.text(s.child(f, "name")); own != "" {
 		at.router = own
 	}
 	at.part = true
 	return at, typed, at.router != ""
+}
+
+// holderOf is the name under which others get a function that has none: a variable's, or "default" for what a file exports alone, also through a
+// call that only wraps it: fp(async (fastify) => …).
+func (s *scan) holderOf(f int) string {
+	up := s.parent(f)
+	if s.is(up, "arguments") && s.is(s.parent(up), "call_expression") && s.is(s.child(s.parent(up), "function"), "identifier") {
+		up = s.parent(s.parent(up))
+	}
+	switch s.kind(up) {
+	case "variable_declarator":
+		return s.text(s.child(up, "name"))
+	case "export_statement":
+		return "default"
+	case "assignment_expression":
+		switch to := s.text(s.child(up, "left")); to {
+		case "module.exports", "exports.default", "module.exports.default":
+			return "default"
+		}
+	}
+	return ""
 }
 
 // registers reports whether the file gives a function of its own to some register.
