@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -230,7 +232,7 @@ func (s *Server) declare(r *http.Request) (reply, error) {
 	if n := letters(in.Task); n < 1 || n > TaskMax {
 		return nil, fmt.Errorf("task: %w: it has 1 to %d characters, not %d", ErrUsage, TaskMax, n)
 	}
-	if err := declarable(in.Scope, in.Mode, in.DependsOn); err != nil {
+	if err := errors.Join(declarable(in.Scope, in.Mode, in.DependsOn), issuesNamed(in.Issues)); err != nil {
 		return nil, err
 	}
 	return s.Live.Declare(r.Context(), in)
@@ -274,8 +276,47 @@ func declarable(scope Scope, mode string, dependsOn []string) error {
 	if n := len(dependsOn); n > DependsOnMax {
 		return fmt.Errorf("depends_on: %w: %d intents are more than %d", ErrUsage, n, DependsOnMax)
 	}
+	return scope.named()
+}
+
+// named checks that symbols and contracts are written as findings name them: nothing else could ever meet them.
+func (s Scope) named() error {
+	begins := func(id string, with ...string) bool {
+		return slices.ContainsFunc(with, func(prefix string) bool { return strings.HasPrefix(id, prefix) && len(id) > len(prefix) })
+	}
+	for _, id := range s.Symbols {
+		if !begins(id, "sym:", "pkg:") {
+			return fmt.Errorf("symbol %q: %w: want sym:LANGUAGE:PATH#NAME, such as sym:ts:src/billing/refund.ts#issueRefund", id, ErrUsage)
+		}
+	}
+	for _, id := range s.Contracts {
+		if !begins(id, "http:", "zod:", "sym:", "pkg:") {
+			return fmt.Errorf("contract %q: %w: want http:METHOD PATH, such as http:POST /v1/refunds/{}, or a symbol or schema as findings name it", id, ErrUsage)
+		}
+	}
 	return nil
 }
+
+// Bounds of the issues that an intent names.
+const (
+	IssuesMax     = 16
+	IssueBytesMax = 140
+)
+
+func issuesNamed(issues []string) error {
+	if n := len(issues); n > IssuesMax {
+		return fmt.Errorf("issues: %w: %d are more than %d", ErrUsage, n, IssuesMax)
+	}
+	for _, issue := range issues {
+		if len(issue) > IssueBytesMax || strings.TrimSpace(issue) == "" {
+			return fmt.Errorf("issue %q: %w: want 1 to %d bytes, such as #12 or acme/shop#12", clipped(issue), ErrUsage, IssueBytesMax)
+		}
+	}
+	return nil
+}
+
+// clipped is the beginning of a text that is too long to be said again.
+func clipped(text string) string { return strings.ToValidUTF8(text[:min(len(text), 60)], "") }
 
 func (s *Server) claims(r *http.Request) (reply, error) {
 	q := r.URL.Query()
