@@ -87,9 +87,10 @@ func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	heads := []string{trunk}
-	for _, t := range tips {
-		heads = append(heads, t.head)
+	heads, here := []string{trunk}, folds(ctx, r.git)
+	for i := range tips {
+		tips[i].Folds = tips[i].Folds || here // who merges branches gets their files on this disk
+		heads = append(heads, tips[i].head)
 	}
 	if err := r.load(ctx, heads); err != nil {
 		return nil, err

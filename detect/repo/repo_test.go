@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -304,4 +305,18 @@ func TestADeclarationThatACleanMergeDoublesIsFound(t *testing.T) { // C16
 		}
 	}
 	t.Errorf("%+v", r.Report.Findings)
+}
+
+func TestNamesThatTheDiskTakesForOneMeet(t *testing.T) { // C2
+	s := newShop(t)
+	s.branch("main", "", "a.ts", "export const a = 1\n")
+	s.branch("one", "main", "src/Foo.ts", "export const a = 1\n")
+	s.branch("two", "main", "src/foo.ts", "export const b = 2\n")
+	for _, folds := range []bool{false, true} {
+		s.git("config", "core.ignoreCase", strconv.FormatBool(folds))
+		result := s.check(Options{})
+		if got := len(result.Report.Findings) > 0; got != folds {
+			t.Errorf("core.ignoreCase %v: %+v", folds, result.Report.Findings)
+		}
+	}
 }
