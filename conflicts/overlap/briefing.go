@@ -109,7 +109,11 @@ func (c *Conflict) Words(to ledger.ID) string {
 		what = "blocks the other side"
 	}
 	text := fmt.Sprintf("%s (%s, %s, %s): %s", c.Name, c.Kind, what, c.Status, c.Sentence)
-	if c.Suggestion != "" {
+	switch {
+	case c.Suggestion == "":
+	case c.Blocking && c.Blocked != to: // it is for who has to wait
+		text += " The other side is told: " + c.Suggestion
+	default:
 		text += " " + c.Suggestion
 	}
 	return text

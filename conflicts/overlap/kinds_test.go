@@ -21,6 +21,12 @@ func TestAnExclusiveClaimBlocksTheOtherSideBeforeItsEditAlone(t *testing.T) { //
 	if c.Sentence != want || c.Blocked != y || c.Class != detect.Declared {
 		t.Errorf("%s\nwant %s", c.Sentence, want)
 	}
+	if words := c.Words(y); !strings.Contains(words, "blocks you") || strings.Contains(words, "The other side is told") {
+		t.Errorf("who waits is told %s", words)
+	}
+	if words := c.Words(x); !strings.Contains(words, "blocks the other side") || !strings.Contains(words, " The other side is told: Wait until ") {
+		t.Errorf("the holder is told %s", words)
+	}
 	w.decides(y, Allow, "db/other.prisma")
 	w.decides(x, Allow, "db/schema.prisma")
 	w.decides(y, Allow)
