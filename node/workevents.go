@@ -41,6 +41,13 @@ func (l *live) noteRecord(r *ledger.Record) {
 	}
 }
 
+// turnsOf are the turns of a conflict in order. That several computers found the same counts once.
+func (l *live) turnsOf(id ledger.ID) []turn {
+	return slices.CompactFunc(slices.Clone(l.turns[id]), func(a, b turn) bool {
+		return a.State == b.State && a.Severity == b.Severity && a.Evidence == b.Evidence
+	})
+}
+
 func (l *live) noteTurn(r *ledger.Record) {
 	found, ok := r.Content.(*ledger.Found)
 	if !ok {

@@ -40,3 +40,19 @@ func TestAConflictThatIsOverSaysWhatItWas(t *testing.T) { // C10
 		t.Error(text)
 	}
 }
+
+func TestWhatSeveralComputersFoundIsToldOnce(t *testing.T) { // C12
+	id := ledger.ID{1}
+	at := func(lam uint64, state uint64, severity uint64) turn {
+		return turn{&ledger.Found{Conflict: id, State: state, Severity: severity}, ledger.ID{byte(lam)}, lam, lam}
+	}
+	here, gone := uint64(ledger.FoundHere), uint64(ledger.FoundGone)
+	l := &live{turns: map[ledger.ID][]turn{id: {at(1, here, 2), at(2, here, 2), at(3, here, 3), at(4, gone, 3), at(5, gone, 3), at(6, here, 3)}}}
+	var got []uint64
+	for _, t := range l.turnsOf(id) {
+		got = append(got, t.lam)
+	}
+	if want := []uint64{1, 3, 4, 6}; !slices.Equal(got, want) || len(l.turns[id]) != 6 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

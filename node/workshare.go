@@ -303,7 +303,7 @@ func (l *live) audit(c overlap.Conflict) (out []api.AuditLine) {
 			Note: a.Note, Reason: l.openReason(a.Reason), Evidence: hex.EncodeToString(a.Evidence[:]),
 		})
 	}
-	for _, t := range l.turns[c.ID] {
+	for _, t := range l.turnsOf(c.ID) {
 		out = append(out, api.AuditLine{At: moment(t.at), Conflict: c.Name, Kind: string(c.Kind), Action: foundWord(t.State), Evidence: hex.EncodeToString(t.Evidence[:])})
 	}
 	return out

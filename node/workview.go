@@ -62,7 +62,7 @@ func (l *live) Conflict(ctx context.Context, ref string) (api.ConflictShown, err
 	for _, a := range c.Acts {
 		out.Acts = append(out.Acts, api.ConflictAct{At: moment(a.At), Who: l.whoOf(a), Side: a.By.Ref, Action: overlap.WordOf(a.Action), Note: a.Note, Person: a.Person})
 	}
-	for _, t := range l.turns[c.ID] {
+	for _, t := range l.turnsOf(c.ID) {
 		out.Turns = append(out.Turns, api.Turn{At: moment(t.at), State: foundWord(t.State), Severity: detect.Severity(t.Severity).String()})
 	}
 	return out, nil

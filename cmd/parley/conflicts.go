@@ -158,17 +158,25 @@ func (a *app) printConflict(c api.ConflictShown, now time.Time) {
 	fmt.Fprintln(a.out)
 	table(a.out, "", rows)
 	a.printLines(c.Lines)
-	rows = nil
-	for _, t := range c.Turns {
-		rows = append(rows, []string{clock(t.At), "", t.State, t.Severity})
-	}
-	for _, x := range c.Acts {
-		rows = append(rows, []string{clock(x.At), x.Who, x.Action, said(x.Note)})
-	}
-	if len(rows) > 0 {
+	if rows := history(c); len(rows) > 0 {
 		fmt.Fprintln(a.out)
 		table(a.out, "", rows)
 	}
+}
+
+// history is what became of a conflict, oldest first.
+func history(c api.ConflictShown) (rows [][]string) {
+	turns, acts := c.Turns, c.Acts
+	for len(turns)+len(acts) > 0 {
+		if len(acts) == 0 || len(turns) > 0 && !acts[0].At.Before(turns[0].At) {
+			rows = append(rows, []string{clock(turns[0].At), "", turns[0].State, turns[0].Severity})
+			turns = turns[1:]
+			continue
+		}
+		rows = append(rows, []string{clock(acts[0].At), acts[0].Who, acts[0].Action, said(acts[0].Note)})
+		acts = acts[1:]
+	}
+	return rows
 }
 
 // printLines quotes what sides have changed, each line behind a bar.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -272,5 +273,20 @@ func TestWhatStrangersWroteMovesNoCursor(t *testing.T) {
 		if !strings.Contains(out+notes, words) {
 			t.Errorf("want %q:\n%s%s", words, out, notes)
 		}
+	}
+}
+
+func TestAConflictsHistoryIsInOrder(t *testing.T) { // C12
+	at := func(minute int) time.Time { return time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC) }
+	rows := history(api.ConflictShown{
+		Turns: api.List[api.Turn]{{At: at(1), State: "found"}, {At: at(3), State: "gone"}, {At: at(5), State: "found"}},
+		Acts:  api.List[api.ConflictAct]{{At: at(2), Action: "acknowledged"}, {At: at(3), Action: "muted"}, {At: at(9), Action: "resolved"}},
+	})
+	var got []string
+	for _, r := range rows {
+		got = append(got, r[2])
+	}
+	if want := []string{"found", "acknowledged", "gone", "muted", "found", "resolved"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
