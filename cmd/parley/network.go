@@ -125,10 +125,10 @@ func (a *app) ping(ctx context.Context, client *api.Client, name string, count i
 			}
 		}
 		p, err := client.Ping(ctx, name)
-		if f := api.Explain(err); err != nil && f.Code != "away" {
-			return err
-		}
 		if err != nil {
+			if api.Explain(err).Code != "away" {
+				return err
+			}
 			last = err
 			all.Lost++
 			if !a.json {
