@@ -136,7 +136,7 @@ const (
 	taxFile    = "src/price/tax.ts"
 	indexFile  = "src/price/index.ts"
 	orderFile  = "src/order/order.ts"
-	workFile   = "src/work/work.ts"
+	workFile   = "src/uses/uses.ts"
 	parseText  = "// Reads an amount, null if there is none.\nexport function parse(text: string): Amount | null {\n  const n = digits(text);\n  return n < 0 ? null : { cents: n, currency: 'EUR' };\n}\n"
 )
 
