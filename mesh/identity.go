@@ -53,6 +53,9 @@ func LoadOrCreate(path string) (Identity, error) {
 	if _, err := rand.Read(seed[:]); err != nil {
 		return Identity{}, fmt.Errorf("identity %s: %w", path, err)
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return Identity{}, fmt.Errorf("identity %s: %w", path, err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".identity-*") // mode 0600
 	if err != nil {
 		return Identity{}, fmt.Errorf("identity %s: %w", path, err)

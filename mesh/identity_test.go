@@ -2,6 +2,9 @@ package mesh
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -35,5 +38,19 @@ func TestAKeyThatAnybodyCanSignForIsNobody(t *testing.T) { // case 53
 		t.Errorf("%s: %v", p, err)
 	} else if d, ok := deviceOf(p); !ok || d != NewIdentity([32]byte{1}).Device() {
 		t.Error("an ordinary key is refused")
+	}
+}
+
+func TestAnIdentityIsMadeWhereThereIsNoFolderYetForItsOwnerAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "share", "parley")
+	made, err := LoadOrCreate(filepath.Join(dir, "relay.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && fi.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v, %v", fi, err)
+	}
+	if again, err := LoadOrCreate(filepath.Join(dir, "relay.key")); err != nil || again.Device() != made.Device() {
+		t.Errorf("the second time: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/internal/github"
 	"github.com/parley-mesh/parley/node/internal/hooks"
+	"github.com/parley-mesh/parley/node/internal/worktree"
 )
 
 const (
@@ -322,4 +324,35 @@ func TestAnEditOnOneComputerIsAWarningOnAnother(t *testing.T) { // C1, C3, C9
 
 	git(t, a.dir, "checkout", "-q", "--", "billing/refund.go")
 	eventually(t, "it is over once the edit was taken back", func() bool { return len(b.conflicts()) == 0 && len(a.conflicts()) == 0 })
+}
+
+func TestWhatAMasterSyncBringsIsNobodysEdit(t *testing.T) { // P0, C9
+	seed := seedRepository(t)
+	homes, dirs := crewOf(t, 1, seed, nil)
+	a := runCrewed(t, homes[0], dirs[0])
+	a.looked()
+	write(t, filepath.Join(seed, "billing", "refund.go"), strings.Replace(refundGo, "cents int)", "cents int, reason string)", 1))
+	git(t, seed, "commit", "-q", "-a", "-m", "GitHub goes on")
+	w := a.repos[0]
+	git(t, w.mirror.Dir(), "fetch", "-q", seed, "refs/heads/main:refs/parley/base/main")
+	tip := worktree.OID(strings.TrimSpace(git(t, seed, "rev-parse", "HEAD")))
+	if res, err := w.checkout.SyncMaster(t.Context(), w.mirror, worktree.SyncRequest{Base: "main", Tip: tip}); err != nil || !res.Moved {
+		t.Fatalf("%+v %v", res, err)
+	}
+	write(t, filepath.Join(a.dir, "docs", "page01.md"), "mine\ntwo\nthree\n")
+	var seen []string
+	defer func() { t.Log("seen last:", seen) }()
+	eventually(t, "the own edit, and it alone, is seen", func() bool {
+		a.live.mu.Lock()
+		defer a.live.mu.Unlock()
+		seen = nil
+		for _, s := range a.live.spots {
+			if s.digest != nil {
+				for _, f := range s.digest.Files {
+					seen = append(seen, f.Path)
+				}
+			}
+		}
+		return slices.Equal(seen, []string{"docs/page01.md"})
+	})
 }

@@ -97,7 +97,7 @@ func (l *live) defaultTip(ctx context.Context, r *liveRepo) (dir string, tip wor
 		return "", "", err
 	}
 	at.Trunk = trunkOf(r, at)
-	_, tip, err = at.Fork(ctx, worktree.Git{}, r.w.baseBranch())
+	_, tip, err = at.Fork(ctx, worktree.Git{}, r.w.baseBranch(), "")
 	return at.Top, tip, err
 }
 

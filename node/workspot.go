@@ -70,6 +70,7 @@ type spot struct {
 	failed   string            // why it could not be looked at last
 	lookedAt time.Time         // when all of it was
 	took     time.Duration     // by that look
+	turns    uint64            // of the node's own writing, at that look
 }
 
 // tip is what one commit has at a path.
@@ -326,7 +327,8 @@ func (s *spot) fail(err error) {
 
 // look finds out what changed and says it.
 func (s *spot) look(ctx context.Context) error {
-	paths, whole := s.reasons()
+	turns := s.repo.w.checkout.Turns()
+	paths, whole := s.reasons(turns)
 	began := time.Now()
 	if !whole && len(paths) == 0 && s.desk != nil {
 		s.due() // only something that was put off
@@ -345,6 +347,10 @@ func (s *spot) look(ctx context.Context) error {
 	}
 	s.l.mu.Lock()
 	defer s.l.mu.Unlock()
+	if turns%2 == 1 || s.repo.w.checkout.Turns() != turns {
+		s.kick() // half of a sync is nobody's edit
+		return nil
+	}
 	s.failed, s.partial = "", s.bell == nil || s.bell.Partial()
 	if whole {
 		s.took = time.Since(began)
@@ -360,21 +366,21 @@ func (s *spot) look(ctx context.Context) error {
 	return nil
 }
 
-// reasons are what the bell and the kicks tell.
-func (s *spot) reasons() (paths []string, whole bool) {
+// reasons are what the bell and the kicks tell. After the node itself wrote, its branch may stand elsewhere.
+func (s *spot) reasons(turns uint64) (paths []string, whole bool) {
 	if s.bell != nil {
 		paths, whole = s.bell.Take()
 	}
 	s.l.mu.Lock()
 	defer s.l.mu.Unlock()
 	now := s.l.n.wall()
-	whole = whole || s.whole || now.Sub(s.lookedAt) >= s.every()
+	whole = whole || s.whole || s.turns != turns || now.Sub(s.lookedAt) >= s.every()
 	for p := range s.paths {
 		paths = append(paths, p)
 	}
 	s.whole, s.paths = false, map[string]bool{}
 	if whole {
-		s.lookedAt = now
+		s.lookedAt, s.turns = now, turns
 	}
 	slices.Sort(paths)
 	paths = slices.DeleteFunc(slices.Compact(paths), func(p string) bool { return path.Clean(p) != p })
@@ -391,7 +397,12 @@ func (s *spot) stand(ctx context.Context, whole bool) (*worktree.CheckoutState, 
 	if err != nil {
 		return nil, err
 	}
-	base, trunk, err := s.at.Fork(ctx, worktree.Git{}, s.repo.w.baseBranch())
+	branch := s.repo.w.baseBranch()
+	seen, err := s.repo.w.mirror.Tip(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	base, trunk, err := s.at.Fork(ctx, worktree.Git{}, branch, seen)
 	if err != nil {
 		return nil, err
 	}

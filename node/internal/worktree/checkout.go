@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Checkout is a person's working tree. It is read with plumbing commands alone, which take no lock and start
@@ -26,7 +27,8 @@ type Checkout struct {
 	format string // sha1 or sha256
 	filer  bool   // the file system has an executable bit that git believes
 	git    runner
-	mu     sync.Mutex   // one writer at a time
+	mu     sync.Mutex // one writer at a time
+	turns  atomic.Uint64
 	hook   func(string) // tests: called at the named points of a write; nil otherwise
 }
 
@@ -212,7 +214,9 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 		c.mu.Unlock()
 		return nil, err
 	}
+	c.turns.Add(1)
 	release = func() {
+		c.turns.Add(1)
 		// Nothing was written that a failed close could lose.
 		_ = errors.Join(unlockFile(lock), lock.Close())
 		c.mu.Unlock()
@@ -223,6 +227,10 @@ func (c *Checkout) exclusive(ctx context.Context) (release func(), err error) {
 	}
 	return release, nil
 }
+
+// Turns counts how often this parley began or ended writing to the repository: an odd number says that it writes now,
+// and where two answers differ it wrote in between.
+func (c *Checkout) Turns() uint64 { return c.turns.Load() }
 
 func (c *Checkout) takeLock() (*os.File, error) {
 	for _, sub := range []string{tmpDir, keptDir} {

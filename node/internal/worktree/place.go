@@ -131,9 +131,11 @@ func (p Place) Stands(ctx context.Context, git Git) (CheckoutState, error) {
 }
 
 // Fork is where the work of a working tree left the default branch, and where that branch stands as it was last
-// fetched: the remote's where there is one, else the local one. Where there is neither, or no common history, both are
-// what HEAD is on, so that only uncommitted work counts.
-func (p Place) Fork(ctx context.Context, git Git, branch string) (base, trunk OID, err error) {
+// fetched: the remote's where there is one, else the local one. Seen is where the node's own mirror saw it last, "" for
+// nowhere: it counts where the working tree has it and it is the newer one, since SyncMaster moves the local branch and
+// leaves the person's record of the remote as it is. Where there is no such branch, or no common history, both are what
+// HEAD is on, so that only uncommitted work counts.
+func (p Place) Fork(ctx context.Context, git Git, branch string, seen OID) (base, trunk OID, err error) {
 	c := &Checkout{top: p.Top, git: git.theirs(p.Top)}
 	for _, ref := range []string{"refs/remotes/" + cmp.Or(p.Trunk, "origin") + "/" + branch, "refs/heads/" + branch} {
 		if branch == "" {
@@ -142,6 +144,9 @@ func (p Place) Fork(ctx context.Context, git Git, branch string) (base, trunk OI
 		if trunk, err = c.commit(ctx, ref); err != nil || trunk != "" {
 			break
 		}
+	}
+	if err == nil && trunk != "" && seen != "" && seen != trunk {
+		trunk, err = c.newer(ctx, trunk, seen)
 	}
 	if err != nil {
 		return "", "", err
@@ -159,6 +164,15 @@ func (p Place) Fork(ctx context.Context, git Git, branch string) (base, trunk OI
 		return head, head, nil
 	}
 	return base, trunk, nil
+}
+
+// newer is the second commit if it is here and descends from the first, else the first.
+func (c *Checkout) newer(ctx context.Context, known, seen OID) (OID, error) {
+	a, err := c.git.ask(ctx, call{args: []string{"merge-base", "--is-ancestor", string(known), string(seen)}})
+	if err != nil || a.code != 0 { // 1: it does not; 128: it is not here
+		return known, err
+	}
+	return seen, nil
 }
 
 // Ignored lists the directories that git ignores as a whole, slash-separated and below the top.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,5 +59,40 @@ func TestARemoteNamesARepositoryOfItsHostOnly(t *testing.T) {
 	}
 	if got := RemoteSlug("http://127.0.0.1:8080/acme/shop.git", "127.0.0.1:8080"); got != "acme/shop" {
 		t.Errorf("a host with a port names %q", got)
+	}
+}
+
+func TestWorkIsMeasuredFromWhereASyncMovedTheBranch(t *testing.T) { // C9, P0
+	h, old, tip := shared(t)
+	f := newFixture(t, h, old)
+	git(t, f.dir, "update-ref", "refs/remotes/origin/master", string(old)) // as the person's clone left it
+	fork := func(seen OID) (base, trunk OID) {
+		t.Helper()
+		at, err := Locate(t.Context(), Git{}, f.dir)
+		base, trunk, other := at.Fork(t.Context(), Git{}, "master", seen)
+		if err = errors.Join(err, other); err != nil {
+			t.Fatal(err)
+		}
+		return base, trunk
+	}
+	if base, trunk := fork(OID(strings.Repeat("e", 40))); base != old || trunk != old {
+		t.Errorf("with a tip that is not here: %s, %s", base, trunk)
+	}
+	turns := f.c.Turns()
+	if res, err := f.forward(tip); err != nil || !res.Moved {
+		t.Fatalf("%+v %v", res, err)
+	}
+	if now := f.c.Turns(); now == turns || now%2 != 0 {
+		t.Errorf("the sync is no turn of writing: %d, then %d", turns, now)
+	}
+	if base, trunk := fork(tip); base != tip || trunk != tip {
+		t.Errorf("after the sync: %s, %s, want %s", base, trunk, tip)
+	}
+	if base, _ := fork(""); base != old {
+		t.Errorf("with no mirror: %s", base)
+	}
+	git(t, f.dir, "update-ref", "refs/remotes/origin/master", string(tip))
+	if _, trunk := fork(old); trunk != tip {
+		t.Errorf("a person who fetched later than the mirror: %s", trunk)
 	}
 }
