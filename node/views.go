@@ -94,8 +94,13 @@ func (v viewer) repository(r core.RepoState, c RepositoryConfig) api.Repository 
 	switch {
 	case len(r.Missing) > 0:
 		out.State = "something is missing: run parley inbox"
+		if r.ID == 0 {
+			out.Unanswered = r.Missing[0].What
+		}
 	case !v.running:
 		out.State = "not looked at: no node runs"
+	case r.ID == 0 && r.ScanErr != "":
+		out.State, out.Unanswered = "GitHub has not answered: "+r.ScanErr, r.ScanErr
 	case r.ID == 0:
 		out.State = "GitHub has not answered yet"
 	case r.Paused:

@@ -109,6 +109,9 @@ func (n *Node) identify(ctx context.Context, w *workspace) (core.Repository, err
 	} else {
 		r, err = n.gh.Repository(ctx, w.owner, w.name)
 	}
+	if errors.Is(err, github.ErrNotFound) {
+		return core.Repository{}, noRepository(w.slug)
+	}
 	if err != nil {
 		return core.Repository{}, err
 	}
@@ -148,6 +151,8 @@ func (n *Node) identifyAll(ctx context.Context) {
 					return
 				} else if missing, ok := n.missing(err); ok {
 					n.send(ctx, core.Scanned{Slug: w.slug, Missing: missing})
+				} else if w.repository().ID == 0 {
+					n.send(ctx, core.Scanned{Slug: w.slug, Err: err.Error()})
 				}
 				select {
 				case <-time.After(wait):
@@ -166,10 +171,20 @@ func (w *workspace) fetch(ctx context.Context, pulls ...uint64) (worktree.Fetche
 	return w.mirror.Fetch(ctx, w.baseBranch(), pulls)
 }
 
+// noRepository is a repository that GitHub does not know by that name, or does not show to this account.
+type noRepository string
+
+func (r noRepository) Error() string {
+	return "GitHub knows no repository " + string(r) + ", or does not show it to this account"
+}
+
 // missing says whether an error is a prerequisite that a person has to see to (P10). A passing outage is
 // none.
 func (n *Node) missing(err error) ([]core.Missing, bool) {
+	unknown, none := errors.AsType[noRepository](err)
 	switch {
+	case none:
+		return []core.Missing{{What: unknown.Error(), Fix: "correct slug in " + n.home.ConfigPath() + " and start the node again, or run gh auth login as somebody who may see it"}}, true
 	case errors.Is(err, github.ErrNoCLI):
 		return []core.Missing{{What: "the GitHub CLI is not installed", Fix: "install gh (https://cli.github.com), then run gh auth login"}}, true
 	case errors.Is(err, github.ErrNotSignedIn):

@@ -38,6 +38,7 @@ var ailments = []ailment{
 	{"checkout-inside", "", "a checkout lies inside another one", "correct checkout of %s in %s"},
 	{"checkout-remote", "", "the checkout's remote names no repository on GitHub", "run git -C %s remote add origin https://github.com/%s"},
 	{"checkout-other", "", "a checkout belongs to another repository", "correct slug or checkout of %s in %s"},
+	{"repository-unanswered", "", "GitHub never told what the repository is", "check the connection, or correct slug of %s in config.toml and start the node again"},
 	{"checkout-locked", "", "a git that ended early left its lock", "run rm %s, if no git runs there"},
 	{"route-spoiled", "desk", "where the conversation goes cannot be read", "remove %s, then run parley route"},
 	{"desk-none", "desk", "no agent handles conversations here", "run parley route %s -- COMMAND"},

@@ -230,6 +230,9 @@ var sicken = map[string]func(c *clinic) []check{
 	},
 	"main-none":      func(c *clinic) []check { return judgeStatus(api.Status{Main: api.MainComputer{State: "none"}}) },
 	"main-contested": func(c *clinic) []check { return judgeStatus(api.Status{Main: api.MainComputer{State: "contested"}}) },
+	"repository-unanswered": func(c *clinic) []check {
+		return judgeStatus(api.Status{Repositories: []api.Repository{{Slug: "acme/shop"}, {Slug: "acme/till", Unanswered: "dial tcp: no such host"}}})
+	},
 	"computers-away": func(c *clinic) []check { return judgeStatus(api.Status{Peers: []api.Peer{{Name: "laptop"}}}) },
 	"versions-differ": func(c *clinic) []check {
 		return judgeStatus(api.Status{Version: "v2", Peers: []api.Peer{{Name: "laptop", Connected: true, Version: "v1"}}})

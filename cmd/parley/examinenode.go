@@ -108,6 +108,11 @@ func judgeStatus(s api.Status) []check {
 	default:
 		out = append(out, ill("main-none", "no computer has the role"))
 	}
+	for _, r := range s.Repositories {
+		if r.Unanswered != "" {
+			out = append(out, ill("repository-unanswered", r.Unanswered, r.Slug).about(r.Slug))
+		}
+	}
 	out = append(out, judgePeers(s))
 	for _, l := range s.Lanes {
 		if !l.Here {

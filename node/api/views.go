@@ -90,6 +90,9 @@ type Repository struct {
 	Checkout string `json:"checkout"`
 	Branch   string `json:"branch"` // that the checkout stands on; "" when detached or unknown
 	State    string `json:"state"`  // a sentence
+	// Unanswered is why GitHub never told what the repository is, so that nothing happens for it; "" when it did, or is
+	// being asked.
+	Unanswered string `json:"unanswered,omitempty"`
 }
 
 // ThreadLine is one conversation in a list.

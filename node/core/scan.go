@@ -12,6 +12,9 @@ import (
 // tend runs what a repository is due for: the main computer's scan, and everybody's master sync.
 func (c *Core) tend(r *repo, now time.Time) {
 	if r.ID == 0 {
+		if r.scanWanted {
+			c.scan(r, now) // a person asks: the run begins with what GitHub calls it
+		}
 		return
 	}
 	if _, main := c.acting(now); main {
@@ -127,8 +130,9 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	if in.Stood {
 		r.last.Rewritten = in.Rewritten
 	}
+	told := r.ScanErr == in.Err
 	r.Missing, r.ScanErr, r.untold = in.Missing, in.Err, in.Untold
-	if in.Err != "" {
+	if in.Err != "" && !told {
 		c.effect(Note{Level: "warn", Kind: "scan", Who: c.roster.Name(c.cfg.Device), Text: "could not look at " + in.Slug + ": " + in.Err})
 	}
 	if in.Open == nil {
