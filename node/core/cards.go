@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/parley-mesh/parley/conflicts/thread"
@@ -66,6 +68,13 @@ func (c *Core) repoCards(r *repo) []Card {
 				Title: ref + " needs a person to settle it", What: v.Title, Why: v.Reason,
 			}})
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(r.crowded)) {
+		ref := fmt.Sprintf("%s#%d", r.Slug, n)
+		out = append(out, Card{Key: fmt.Sprintf("C4/%s/%d", r.Slug, n), Slug: r.Slug, Pull: n, Ref: ref, Card: thread.Card{
+			Code: "C4", Title: ref + " has too many sides for one conversation", What: r.verdicts[n].Title,
+			Why: fmt.Sprintf("%d would take part, at most %d can; nothing opens until computers that are gone are cut off with parley revoke", r.crowded[n], ledger.PartiesMax),
+		}})
 	}
 	return append(out, c.masterCards(r, c.now)...)
 }

@@ -82,6 +82,7 @@ type repo struct {
 	Repository
 	verdicts   map[uint64]Verdict
 	untold     map[uint64]string // by pull request: why the last run could not tell
+	crowded    map[uint64]int    // by pull request: as many parties as no conversation can hold
 	scanned    time.Time         // start of the last run
 	master     time.Time         // start of the last master sync
 	masterDue  bool
@@ -129,7 +130,7 @@ func New(cfg Config) *Core {
 	}
 	c.gather()
 	for _, slug := range cfg.Slugs {
-		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}}
+		c.repos[slug] = &repo{Repository: Repository{Slug: slug}, verdicts: map[uint64]Verdict{}, crowded: map[uint64]int{}}
 	}
 	return c
 }

@@ -74,8 +74,12 @@ func (c *Core) open(r *repo, in *Trial, now time.Time) {
 		episode++
 	}
 	parties, resp, auth, ok := c.parties(r, in)
-	if !ok || len(parties) > ledger.PartiesMax {
+	if !ok {
 		return
+	}
+	if delete(r.crowded, in.Pull); len(parties) > ledger.PartiesMax {
+		r.crowded[in.Pull] = len(parties)
+		return // every run tries it anew, a card says why nothing opens
 	}
 	open := &ledger.Open{
 		Host: r.Host, Repo: r.ID, Slug: r.Slug, Pull: in.Pull, Episode: episode, Base: r.Base,
@@ -141,6 +145,7 @@ func (c *Core) scanned(in Scanned, now time.Time) {
 	for _, n := range pulls(r.verdicts) {
 		if !slices.Contains(in.Open, n) {
 			delete(r.verdicts, n)
+			delete(r.crowded, n)
 			c.effect(Save{Key: verdictKey(in.Slug, n)})
 		}
 	}
