@@ -70,7 +70,7 @@ func (n *Node) tendAccount(ctx context.Context) {
 	})
 	if now := n.wall(); wanted && now.Sub(n.accountAt) >= accountEvery {
 		n.accountAt = now
-		n.beside(ctx, n.slots, n.signedIn)
+		n.beside(ctx, "sign-in of gh", n.slots, n.signedIn)
 	}
 }
 

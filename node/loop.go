@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -343,24 +344,24 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 	case core.Renew:
 		n.startOver()
 	case core.Look:
-		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.look(ctx, e) })
+		n.beside(ctx, "look at a conversation's files", n.slots, func(ctx context.Context) core.Input { return n.look(ctx, e) })
 	case core.Do:
 		slots, asked := n.slots, n.wall()
 		if _, turn := e.Action.(thread.Wake); turn {
 			slots = n.desks
 		}
-		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+		n.beside(ctx, fmt.Sprintf("%T", e.Action), slots, func(ctx context.Context) core.Input {
 			e.Until = e.Until.Add(n.wall().Sub(asked)) // a turn has its whole time, however long it waited
 			return n.act(ctx, e)
 		})
 	case core.Scan:
-		n.beside(ctx, n.slots, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
+		n.beside(ctx, "scan "+e.Slug, n.slots, func(ctx context.Context) core.Input { return n.scan(ctx, e) })
 	case core.SyncMaster:
 		slots, asked := n.slots, n.wall()
 		if e.Settle {
 			slots = n.desks
 		}
-		n.beside(ctx, slots, func(ctx context.Context) core.Input {
+		n.beside(ctx, "sync "+e.Slug, slots, func(ctx context.Context) core.Input {
 			e.Until = e.Until.Add(n.wall().Sub(asked))
 			return n.syncMaster(ctx, e)
 		})
@@ -368,7 +369,7 @@ func (n *Node) begin(ctx context.Context, e core.Effect) {
 }
 
 // beside runs work in one of a few slots and gives its outcome to the loop.
-func (n *Node) beside(ctx context.Context, slots chan struct{}, work func(context.Context) core.Input) {
+func (n *Node) beside(ctx context.Context, name string, slots chan struct{}, work func(context.Context) core.Input) {
 	n.running.Add(1)
 	n.work.Go(func() {
 		defer n.running.Add(-1)
@@ -377,7 +378,9 @@ func (n *Node) beside(ctx context.Context, slots chan struct{}, work func(contex
 		case <-ctx.Done():
 			return
 		}
-		in := work(ctx)
+		traced, end := n.trace.Begin(ctx, name)
+		in := work(traced)
+		end(nil)
 		<-slots
 		n.send(ctx, in)
 	})

@@ -10,12 +10,28 @@ import (
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/trace"
 )
 
 // network is the running node as [api.Network].
 type network struct{ n *Node }
 
 var _ api.Network = network{}
+
+// TraceBegin begins a trace.
+func (w network) TraceBegin(context.Context) (api.Outcome, error) {
+	w.n.trace.Start()
+	return api.Outcome{Text: "recording what the node does"}, nil
+}
+
+// TraceTake ends it.
+func (w network) TraceTake(context.Context) (api.Trace, error) {
+	out, err := w.n.trace.Take(Version())
+	if errors.Is(err, trace.ErrNone) {
+		err = api.ErrNoTrace
+	}
+	return api.Trace(out), err
+}
 
 // Ping is one round trip.
 func (w network) Ping(ctx context.Context, computer string) (api.Ping, error) {

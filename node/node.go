@@ -22,6 +22,7 @@ import (
 	"github.com/parley-mesh/parley/node/internal/github"
 	"github.com/parley-mesh/parley/node/internal/passkey"
 	"github.com/parley-mesh/parley/node/internal/presence"
+	"github.com/parley-mesh/parley/node/internal/trace"
 	"github.com/parley-mesh/parley/node/page"
 )
 
@@ -62,6 +63,7 @@ type Node struct {
 	quotas    quotas
 	workBook  workBook
 	live      *live
+	trace     trace.Recorder
 	accountAt time.Time // when gh was last asked who is signed in
 	inputs    chan core.Input
 	calls     chan call

@@ -59,7 +59,7 @@ func (n *Node) serve(ctx context.Context, rc RunConfig) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Pages: pages{n, web}, Logged: &n.log.bell, Refused: n.refused}
+	server := &api.Server{Reader: reader{n}, Actor: actor{n}, Inviter: inviter{n}, Laner: laner{n}, Fleet: actor{n}, Network: network{n}, Live: n.live, Judge: n.live, Pages: pages{n, web}, Logged: &n.log.bell, Refused: n.refused, Span: n.trace.Begin}
 	tools, err := n.serveTools(ctx, rc.Home)
 	if err != nil {
 		return errors.Join(err, web.Close(), listener.Close())

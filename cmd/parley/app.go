@@ -292,7 +292,7 @@ func (a *app) fill(v api.Verb, c *cobra.Command) {
 		a.logCommand(c)
 	case "scan":
 		c.RunE = a.scan
-	case "computers", "ping", "netcheck", "relay":
+	case "computers", "ping", "netcheck", "relay", "trace":
 		a.fillNetwork(v, c)
 	case "doctor":
 		c.RunE = a.doctor

@@ -24,6 +24,8 @@ func (a *app) fillNetwork(v api.Verb, c *cobra.Command) {
 		a.pingCommand(c)
 	case "netcheck":
 		c.RunE = a.netcheck
+	case "trace":
+		a.traceCommand(c)
 	case "relay":
 		a.relayCommand(c)
 	}

@@ -46,12 +46,13 @@ var layers = []layer{
 		packages: "mesh/...", tests: []string{"google.golang.org/protobuf", "golang.org/x/sys"}, module: []string{"ledger", "lanes"},
 		library: []string{"github.com/libp2p/go-libp2p", "github.com/libp2p/go-libp2p-pubsub", "github.com/libp2p/zeroconf", "github.com/multiformats", "github.com/quic-go/quic-go"},
 	},
+	{packages: "node/internal/trace", library: []string{"go.opentelemetry.io/otel"}}, // any adapter may say how long it takes
 	{
-		packages: "node/internal/github", module: deciders,
+		packages: "node/internal/github", module: append([]string{"node/internal/trace"}, deciders...),
 		library: []string{"github.com/cli/go-gh", "github.com/gofri/go-github-ratelimit"},
 	},
 	{
-		packages: "node/internal/worktree", module: deciders,
+		packages: "node/internal/worktree", module: append([]string{"node/internal/trace"}, deciders...),
 		library: []string{"github.com/go-git/go-billy", "github.com/go-git/go-git", "golang.org/x/sys"},
 		tests:   []string{"github.com/hanwen/go-fuse"},
 	},

@@ -22,6 +22,7 @@ const (
 // memory is a node that keeps everything in memory: it hands out what it was given, checks proofs as a
 // node does, and remembers what it was made to do.
 type memory struct {
+	tracing bool
 	persons *presence.Verifier
 	bell    api.Bell
 	trusts  bool // acts without looking at the proof, as a node with a fault would

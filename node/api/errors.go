@@ -90,6 +90,7 @@ var (
 	ErrNoPasskey      = errors.New("there is no such passkey")
 	ErrCardChanged    = errors.New("the card asks for something else by now")
 	ErrTooOften       = errors.New("too many tries")
+	ErrNoTrace        = errors.New("no trace is being recorded")
 )
 
 // Fault is an error as a caller sees it.
@@ -115,6 +116,7 @@ var faults = []struct {
 	hint string
 }{
 	{ErrUsage, "usage", http.StatusBadRequest, ExitUsage, "run parley help"},
+	{ErrNoTrace, "no-trace", http.StatusConflict, ExitError, "run parley trace again: another one was begun and taken meanwhile"},
 	{ErrUnreachable, "node-not-reachable", http.StatusServiceUnavailable, ExitUnreachable, "run parley up"},
 	{ErrBusy, "busy", http.StatusServiceUnavailable, ExitError, again},
 	{ErrNoThread, "no-such-thread", http.StatusNotFound, ExitError, "run parley threads"},

@@ -67,7 +67,9 @@ func (s *Server) hook() http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), hookTime)
 		defer cancel()
-		reply := door.Answer(ctx, hookCall(r))
+		within, end := s.span(ctx, "hook")
+		reply := door.Answer(within, hookCall(r))
+		end(nil)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set(hookHeader, "1")

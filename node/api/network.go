@@ -1,19 +1,38 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// Network looks at how other computers are reached.
+// Network looks at how other computers are reached, and how long things take.
 type Network interface {
+	// TraceBegin begins to record what the node does, for at most ten minutes; what was recorded before is given up.
+	TraceBegin(ctx context.Context) (Outcome, error)
+	// TraceTake ends that and returns it; [ErrNoTrace] when nothing was begun.
+	TraceTake(ctx context.Context) (Trace, error)
 	// Ping is one round trip to the computer of a name, or of the start of its key; [ErrNoComputer],
 	// [ErrAway].
 	Ping(ctx context.Context, computer string) (Ping, error)
 	// Netcheck finds out within seconds what works from here.
 	Netcheck(ctx context.Context) (Netcheck, error)
+}
+
+// Trace is what the node did for a while: a JSON object as OpenTelemetry's protocol has it over HTTP
+// (ExportTraceServiceRequest), which Jaeger and others read. It holds names of repositories and words of errors, no code.
+type Trace json.RawMessage
+
+// MarshalJSON writes it as it is.
+func (t Trace) MarshalJSON() ([]byte, error) { return t, nil }
+
+// UnmarshalJSON keeps it as it is.
+func (t *Trace) UnmarshalJSON(text []byte) error {
+	*t = bytes.Clone(text)
+	return nil
 }
 
 // Ping is one round trip to another computer.
@@ -64,6 +83,10 @@ func (s *Server) computerAnswers(verb string) answer {
 		return s.person(s.revoke)
 	case "computers rename":
 		return s.person(s.rename)
+	case "trace begin":
+		return func(r *http.Request) (reply, error) { return s.Network.TraceBegin(r.Context()) }
+	case "trace":
+		return func(r *http.Request) (reply, error) { return s.Network.TraceTake(r.Context()) }
 	case "netcheck":
 		return func(r *http.Request) (reply, error) { return s.Network.Netcheck(r.Context()) }
 	case "ping":
@@ -88,5 +111,20 @@ func (c *Client) Netcheck(ctx context.Context) (Netcheck, error) {
 	return call[Netcheck](ctx, c, request{verb: "netcheck"})
 }
 
+// TraceBegin implements [Network].
+func (c *Client) TraceBegin(ctx context.Context) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return call[Outcome](ctx, c, request{verb: "trace begin"})
+}
+
+// TraceTake implements [Network].
+func (c *Client) TraceTake(ctx context.Context) (Trace, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return call[Trace](ctx, c, request{verb: "trace"})
+}
+
+func (Trace) reply()    {}
 func (Ping) reply()     {}
 func (Netcheck) reply() {}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -22,6 +23,37 @@ func (m *memory) Ping(_ context.Context, computer string) (api.Ping, error) {
 // Netcheck has found that UDP is blocked.
 func (m *memory) Netcheck(context.Context) (api.Netcheck, error) {
 	return api.Netcheck{UDP: "no", NAT: "symmetric"}, nil
+}
+
+// TraceBegin remembers nothing: the trace is always the same, once.
+func (m *memory) TraceBegin(context.Context) (api.Outcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tracing = true
+	return api.Outcome{Text: "recording"}, nil
+}
+
+// TraceTake gives it.
+func (m *memory) TraceTake(context.Context) (api.Trace, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.tracing {
+		return nil, api.ErrNoTrace
+	}
+	m.tracing = false
+	return api.Trace(`{"resourceSpans":[]}`), nil
+}
+
+func TestATraceCrossesTheSocketAsItIs(t *testing.T) {
+	s := serve(t)
+	if _, err := s.client.TraceTake(t.Context()); api.Explain(err).Code != "no-trace" {
+		t.Errorf("before it was begun: %v", err)
+	}
+	_, begun := s.client.TraceBegin(t.Context())
+	out, err := s.client.TraceTake(t.Context())
+	if err := errors.Join(begun, err); err != nil || string(out) != `{"resourceSpans":[]}` {
+		t.Errorf("%s, %v", out, err)
+	}
 }
 
 func TestARoundTripComesBackWithItsPath(t *testing.T) {

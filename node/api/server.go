@@ -42,6 +42,8 @@ type Server struct {
 	Logged  *Bell // rung whenever the log has grown
 	// Judge, if set, decides about what agents are about to do; without one their hooks have no opinion.
 	Judge hooks.Judge
+	// Span, if set, begins a trace's span about a verb; end takes what the verb came to.
+	Span func(ctx context.Context, verb string) (within context.Context, end func(error))
 	// Refused, if set, is told of each person's verb that was refused, and why.
 	Refused func(verb string, err error)
 }
@@ -129,7 +131,10 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 					return nil, err
 				}
 			}
-			return a(r)
+			within, end := s.span(r.Context(), v.Name)
+			out, err := a(r.WithContext(within))
+			end(err)
+			return out, err
 		}()
 		if err != nil {
 			if v.Who == Person && s.Refused != nil {
@@ -140,6 +145,13 @@ func (s *Server) handle(v Verb, a answer) http.Handler {
 		}
 		send(w, http.StatusOK, out)
 	})
+}
+
+func (s *Server) span(ctx context.Context, verb string) (within context.Context, end func(error)) {
+	if s.Span == nil {
+		return ctx, func(error) {}
+	}
+	return s.Span(ctx, verb)
 }
 
 // personRequest is the body of every person's verb.

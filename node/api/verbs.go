@@ -209,6 +209,14 @@ var Verbs = withPage(withPause(withAgents(withLive(withLanes([]Verb{
 			"A computer of the fleet can be the relay itself: network.relay = true in its config.toml.",
 	},
 	{
+		Name: "trace", Summary: "record what the node does, and how long it takes", Who: Agent, Where: Node, Method: "POST", Path: "/v1/trace/take",
+		Help: "Records for --for, at most ten minutes, or until Ctrl-C, and prints one JSON object as OpenTelemetry's protocol has\n" +
+			"it over HTTP: every piece of work beside the loop, every request of a program here and of agents' hooks, every git\n" +
+			"and every question to GitHub below them. Jaeger reads the file, and a collector takes it by\n" +
+			"curl --json @FILE http://127.0.0.1:4318/v1/traces. Names of repositories and words of errors are in it, no code.",
+	},
+	{Name: "trace begin", Summary: "begin to record", Who: Agent, Where: Node, Step: true, Method: "POST", Path: "/v1/trace"},
+	{
 		Name: "doctor", Summary: "check what parley needs", Who: Agent, Where: Local, Reads: true,
 		Help: "One row per check; a fault comes with the command that mends it. The exit status is 1 on a fault.",
 	},

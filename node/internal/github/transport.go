@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/gofri/go-github-ratelimit/v2/github_ratelimit"
+
+	"github.com/parley-mesh/parley/node/internal/trace"
 )
 
 const (
@@ -20,7 +22,10 @@ const (
 // resend gives each attempt of a request its own body, since the limiter below go-gh sends a request again.
 type resend struct{ next http.RoundTripper }
 
-func (r resend) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r resend) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	ctx, end := trace.Within(req.Context(), "GitHub "+req.Method+" "+req.URL.Path)
+	defer func() { end(err) }()
+	req = req.WithContext(ctx)
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {

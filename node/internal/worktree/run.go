@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parley-mesh/parley/node/internal/trace"
 )
 
 // waitDelay is how long output may still be read after git was told to stop; grandchildren can hold the pipes.
@@ -55,15 +57,17 @@ func (r runner) command(ctx context.Context, c call) *exec.Cmd {
 }
 
 // ask runs git to its end. The error says that git could not be run or was stopped.
-func (r runner) ask(ctx context.Context, c call) (answer, error) {
+func (r runner) ask(ctx context.Context, c call) (a answer, err error) {
+	ctx, end := trace.Within(ctx, "git "+c.args[0])
+	defer func() { end(err) }()
 	cmd := r.command(ctx, c)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	err = cmd.Run()
 	if cause := stopped(ctx); cause != nil {
 		return answer{}, fmt.Errorf("git %s: %w", c.args[0], cause)
 	}
-	a := answer{stdout: out.Bytes(), stderr: strings.TrimSpace(errs.String())}
+	a = answer{stdout: out.Bytes(), stderr: strings.TrimSpace(errs.String())}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		return a, nil // git is done; something that it started in the background still holds its output
 	}
@@ -99,7 +103,9 @@ func (r runner) line(ctx context.Context, args ...string) (string, error) {
 }
 
 // stream runs git and hands its output to read while it is being written.
-func (r runner) stream(ctx context.Context, c call, read func(io.Reader) error) error {
+func (r runner) stream(ctx context.Context, c call, read func(io.Reader) error) (err error) {
+	ctx, end := trace.Within(ctx, "git "+c.args[0])
+	defer func() { end(err) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd := r.command(ctx, c)
