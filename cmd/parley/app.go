@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/jq"
@@ -68,7 +69,8 @@ func (a *app) end(err error) int {
 	return f.Exit
 }
 
-// here lets the commands in a hint be about the same home.
+// here lets the commands in a hint be about the same home. A hint says "run parley" for a command of this home, and
+// "enter parley" for one that is typed on another computer or is about another home, which this one's path would mislead.
 func (a *app) here(hint string) string {
 	if a.home == "" {
 		return hint
@@ -125,7 +127,7 @@ func (a *app) root() *cobra.Command {
 		"Begin with parley setup, on each of your computers. Then parley inbox says what waits for you, parley open shows it in\n" +
 		"your browser, and parley doctor says what is missing. parley demo plays it all on this machine."
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+node.DefaultHome().Dir+")")
+	root.PersistentFlags().StringVar(&a.home, "home", "", "directory of this computer's node (default "+dataFolder("parley")+")")
 	root.PersistentFlags().BoolVar(&a.plain, "plain", false, "for screen readers: lines and words alone, no drawing (PARLEY_PLAIN)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, err.Error()) })
 	cobra.EnableCommandSorting = false // the table has an order
@@ -313,6 +315,17 @@ func (a *app) openHome() node.Home {
 		return node.DefaultHome()
 	}
 	return node.OpenHome(a.home)
+}
+
+// dataFolder is where a file of programs' data lies, in words that are the same for whoever makes the man pages.
+func dataFolder(name string) string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "~/Library/Application Support/" + name + ", or in XDG_DATA_HOME"
+	case "windows":
+		return `%LOCALAPPDATA%\` + name + ", or in XDG_DATA_HOME"
+	}
+	return "~/.local/share/" + name + ", or in XDG_DATA_HOME"
 }
 
 // usageError is a command line that was not understood.

@@ -35,6 +35,7 @@ func TestCommandsSayWhatHappenedAndWhatToDo(t *testing.T) {
 			"hold":  holdHome,
 			"port":  takePort,
 
+			"nowhere":   nowhere,
 			"answers":   answers,
 			"connected": connected,
 			"alone":     alone,
@@ -108,6 +109,20 @@ func makeHome(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".words"), []byte(strings.Join(s.Recovery.Words, " ")+"\n"), 0o600))
 	ts.Check(node.OpenHome(ts.MkAbs(args[0])).Init(s))
+}
+
+// nowhere DIR TEXT wants files in a folder, and the text in none of them.
+func nowhere(ts *testscript.TestScript, neg bool, args []string) {
+	names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*"))
+	ts.Check(err)
+	if neg || len(names) == 0 {
+		ts.Fatalf("nothing is in %s", args[0])
+	}
+	for _, name := range names {
+		if strings.Contains(ts.ReadFile(name), args[1]) {
+			ts.Fatalf("%s holds %q", name, args[1])
+		}
+	}
 }
 
 // hold DIR holds a home, as a node does, until the script ends.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -251,7 +252,7 @@ func (a *app) relayCommand(c *cobra.Command) {
 	announce := c.Flags().StringArray("announce", nil, "address under which it is reached from elsewhere")
 	port := c.Flags().Uint16("port", 4001, "port of the usual addresses")
 	web := c.Flags().Uint16("web", 443, "port for networks that let only the web pass; 0: none")
-	key := c.Flags().String("key", node.RelayKeyPath(), "file of the relay's own key")
+	key := c.Flags().String("key", "", "file of the relay's own key (default "+dataFolder("parley-relay.key")+")")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if len(*stands) == 0 {
 			return usage(c, "want --for KEY: the relay carries nobody else")
@@ -261,7 +262,7 @@ func (a *app) relayCommand(c *cobra.Command) {
 			at = relayListen(*port, *web)
 		}
 		return node.RunRelay(c.Context(), node.RelayRun{
-			Key: *key, Listen: at, For: *stands, Announce: *announce,
+			Key: cmp.Or(*key, node.RelayKeyPath()), Listen: at, For: *stands, Announce: *announce,
 			Ready:  a.relayReady,
 			Report: func(text string) { a.note("%s", text) },
 		})
