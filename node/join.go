@@ -81,12 +81,12 @@ var joinFaults = []struct {
 	{ledger.ErrNoCode, "type the line that parley invite printed, from P1- to its end"},
 	{ledger.ErrCodeDamaged, "type the line that parley invite printed once more, from P1- to its end"},
 	{ledger.ErrCodeVersion, "update parley on both computers"},
-	{mesh.ErrOtherKind, "run parley invite on the other computer for another code; a lane's code is for parley lane accept"},
-	{mesh.ErrWrongCode, "run parley invite on the other computer for another code"},
-	{mesh.ErrSpentCode, "run parley invite on the other computer for another code; if it was not you, see parley status there"},
-	{mesh.ErrExpired, "run parley invite on the other computer for another code"},
-	{mesh.ErrRefused, "run parley invite on the other computer for another code, and say yes there"},
-	{mesh.ErrUnreachable, "run parley up there, on the same network or with a relay, while the invitation waits"},
+	{mesh.ErrOtherKind, "enter parley invite on the other computer for another code; a lane's code is for parley lane accept"},
+	{mesh.ErrWrongCode, "enter parley invite on the other computer for another code"},
+	{mesh.ErrSpentCode, "enter parley invite on the other computer for another code; if it was not you, see parley status there"},
+	{mesh.ErrExpired, "enter parley invite on the other computer for another code"},
+	{mesh.ErrRefused, "enter parley invite on the other computer for another code, and say yes there"},
+	{mesh.ErrUnreachable, "enter parley up there, on the same network or with a relay, while the invitation waits"},
 }
 
 // joinFault is one line about why this computer did not join. How each address could not be dialled is left
@@ -119,7 +119,7 @@ func alone(home Home, store *disk.Store, own ledger.Device) error {
 		return err
 	}
 	if r := lanes.Fold(fleet, records); r.Member(own) && len(r.Devices()) > 1 {
-		return api.WithHint(fmt.Errorf("join: %w", errFleetHere), "run parley init with another --home, and join from there")
+		return api.WithHint(fmt.Errorf("join: %w", errFleetHere), "enter parley init with another --home, and join from there")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestEachWayOfNotJoiningIsOneLineThatSaysWhatToDo(t *testing.T) { // cases 5
 		}
 	}
 	for _, told := range []error{mesh.ErrWrongCode, mesh.ErrSpentCode, mesh.ErrExpired, mesh.ErrRefused} {
-		if f := api.Explain(joinFault(told)); !errors.Is(joinFault(told), told) || !strings.Contains(f.Hint, "run parley invite on the other computer") {
+		if f := api.Explain(joinFault(told)); !errors.Is(joinFault(told), told) || !strings.Contains(f.Hint, "enter parley invite on the other computer") {
 			t.Errorf("%v: hint %q", told, f.Hint)
 		}
 	}

@@ -116,6 +116,6 @@ func (a *app) recover(c *cobra.Command, names []string) error {
 	if len(out.Removed) > 0 {
 		a.remind()
 	}
-	a.note("run parley up; on each other computer of yours that was shut out, run parley fleet recover with the same names")
+	a.note("run parley up; on each other computer of yours that was shut out, enter parley fleet recover with the same names")
 	return nil
 }

@@ -350,7 +350,7 @@ func (w *wizard) agents(ctx context.Context) error {
 		return err
 	}
 	if _, err := set.HookPath(); err != nil {
-		w.a.note("%s, so no agent was set up; run parley agents install once it is there", api.Explain(err).Text)
+		w.a.note("%s, so no agent was set up; run parley agents install once it is installed", api.Explain(err).Text)
 		return nil
 	}
 	return w.a.agentsEach(ctx, set, fresh, "install", false)

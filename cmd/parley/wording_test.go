@@ -237,3 +237,52 @@ func TestTheWordsThatPeopleReadAreOneList(t *testing.T) {
 		}
 	}
 }
+
+// otherPlace are words about another computer or another home.
+var otherPlace = regexp.MustCompile(`\b(there|on both|on one of them|at the other end|the other computer|each other computer|another computer|another --home|on the computer that)\b`)
+
+// strings are all constant texts of a package, by the outermost expression.
+func (s sources) strings() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		ast.Inspect(s.files[name], func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if n.Op == token.ADD {
+					out = append(out, s.words(n))
+					return false
+				}
+			case *ast.BasicLit:
+				out = append(out, s.words(n))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// A hint's "run parley" becomes a command with this computer's --home.
+func TestNoCommandForAnotherComputerCarriesThisHome(t *testing.T) {
+	found := 0
+	for _, dir := range []string{"cmd/parley", "node", "node/api", "node/core", "node/internal/install", "simnet/demo"} {
+		for _, text := range parsed(t, dir).strings() {
+			for clause := range strings.SplitSeq(text, ";") {
+				if strings.Contains(clause, "\n") {
+					continue // a page of help, which names no home
+				}
+				if strings.Contains(clause, "enter parley ") {
+					found++
+				}
+				if strings.Contains(clause, "run parley ") && otherPlace.MatchString(clause) {
+					t.Errorf("%s: %q gets this computer's --home", dir, clause)
+				}
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d commands for another place were found", found)
+	}
+	a := &app{home: "/x"}
+	if got, want := a.here("enter parley up there, then run parley netcheck"), "enter parley up there, then run parley --home /x netcheck"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
