@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,6 +22,9 @@ func (v viewer) why(subject string) (api.Why, error) {
 	if filepath.IsAbs(subject) {
 		return v.whyPath(subject)
 	}
+	if err := liveWork(subject); err != nil {
+		return api.Why{}, err
+	}
 	t, err := v.find(subject)
 	if err == nil {
 		return v.whyThread(t), nil
@@ -33,7 +37,22 @@ func (v viewer) why(subject string) (api.Why, error) {
 	} else if len(v.cfg.Repositories) == 1 && subject != "" {
 		return v.whyPath(filepath.Join(v.cfg.Repositories[0].Checkout, filepath.FromSlash(subject)))
 	}
-	return api.Why{}, err
+	return api.Why{}, fmt.Errorf("%w: neither a conversation, a pull request (owner/name#1) nor a file of a checkout", err)
+}
+
+// liveWork refuses what is named like a part of live work, and says who answers about that.
+func liveWork(subject string) error {
+	name := strings.ToUpper(subject)
+	for _, w := range []struct{ start, what, ask string }{
+		{"CF-", "a conflict of live work", "run parley explain " + name},
+		{"INT-", "an intent", "run parley intents"},
+		{"S-", "an agent's session", "run parley sessions"},
+	} {
+		if digits, ok := strings.CutPrefix(name, w.start); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return api.WithHint(fmt.Errorf("why %s: %w: it is the name of %s", name, api.ErrNoThread, w.what), w.ask)
+		}
+	}
+	return nil
 }
 
 // fact is one line of an answer.
@@ -129,10 +148,27 @@ func (v viewer) whyPath(file string) (api.Why, error) {
 			v.whyHeld(&out, w)
 			return out, nil
 		}
+		if w.Kept == "" {
+			if err := knownFile(file); err != nil {
+				return api.Why{}, err
+			}
+		}
 		whySynced(&out, w)
 		return out, nil
 	}
-	return api.Why{}, fmt.Errorf("%s: %w", file, api.ErrNoRepository)
+	return api.Why{}, fmt.Errorf("%s: %w: it lies in none of the checkouts", file, api.ErrNoRepository)
+}
+
+// knownFile refuses what is no file of a checkout: nothing is known of it, and an answer would be made up.
+func knownFile(file string) error {
+	info, err := os.Lstat(file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w, and no conversation is about it", file, api.ErrNoFile)
+	case info.IsDir():
+		return api.WithHint(fmt.Errorf("%s: %w: it is a folder", file, api.ErrNoFile), "name a file in it")
+	}
+	return nil
 }
 
 // whyHeld is the answer while a conversation decides.

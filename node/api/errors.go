@@ -52,6 +52,7 @@ var (
 	ErrNoParty        = errors.New("no such computer takes part")
 	ErrAway           = errors.New("the computer cannot be reached now")
 	ErrNoRepository   = errors.New("no such repository is set up here")
+	ErrNoFile         = errors.New("there is no such file")
 	ErrNoKept         = errors.New("nothing kept or done here has this id")
 	ErrNoComputer     = errors.New("no computer of yours is called so")
 	ErrNoInvite       = errors.New("no such invitation, or its time is over")
@@ -127,6 +128,7 @@ var faults = []struct {
 	{ErrNoComputer, "no-such-computer", http.StatusNotFound, ExitError, "run parley computers"},
 	{ErrAway, "away", http.StatusConflict, ExitError, "enter parley up there, then parley netcheck on both"},
 	{ErrNoRepository, "no-such-repository", http.StatusNotFound, ExitError, "run parley status: it lists the repositories"},
+	{ErrNoFile, "no-such-file", http.StatusNotFound, ExitError, "run parley status for the checkouts, or parley threads for the conversations"},
 	{ErrNoKept, "no-such-kept", http.StatusNotFound, ExitError, "run parley kept list, or parley op log"},
 	{ErrNoInvite, "no-such-invite", http.StatusNotFound, ExitError, "run parley invite"},
 	{ErrNoLane, "no-such-lane", http.StatusNotFound, ExitError, "run parley lane list"},

@@ -15,7 +15,8 @@ type Reader interface {
 	// Thread finds a conversation by its ref or by the start of its id, wires included; [ErrNoThread].
 	Thread(ref string) (Thread, error)
 	Inbox() ([]Card, error)
-	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread].
+	// Why answers about a conversation, a pull request, or a path of a checkout; [ErrNoThread],
+	// [ErrNoFile], [ErrNoRepository].
 	Why(subject string) (Why, error)
 	// Lanes lists the links to other developers, by name.
 	Lanes() ([]Lane, error)

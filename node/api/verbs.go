@@ -122,7 +122,7 @@ var Verbs = withPage(withPause(withAgents(withLive(withLanes([]Verb{
 		Name: "why", Summary: "say why something is as it is", Who: Agent, Where: Node, Reads: true, Method: "GET", Path: "/v1/why",
 		Help: "ABOUT is a conversation (acme/shop#42), a pull request, or a file of a checkout. The answer says what is\n" +
 			"waited for, since when, by whom, and what happens next at which time; for a file, what it should hold here\n" +
-			"and who decides that.",
+			"and who decides that. About a conflict of live work (CF-…), ask parley explain.",
 	},
 	{
 		Name: "close", Summary: "end a conversation", Who: Person, Where: Node, Method: "POST", Path: "/v1/close",
