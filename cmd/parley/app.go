@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
 
-	"github.com/cli/go-gh/v2/pkg/jq"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -146,6 +143,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(extraCommands(a)...)
 	root.AddCommand(exitCodes())
 	root.AddCommand(topics()...)
+	nameFields(root)
 	return root
 }
 
@@ -207,34 +205,13 @@ func (a *app) command(v api.Verb, name string) *cobra.Command {
 		c.Long = sentence(v.Summary)
 	}
 	a.fill(v, c)
-	if fields := api.Fields(v.Name); v.Reads && len(fields) > 0 {
-		c.Long += "\n\nJSON fields:" + folded(fields)
-	}
-	if v.Reads {
+	if v.Reads && v.Name != "mcp" { // a conversation of its own
 		a.jsonFlags(c)
 	}
 	if v.Who == api.Person {
 		a.passphraseFlag(c)
 	}
 	return c
-}
-
-// folded is a list on lines of about a hundred characters.
-func folded(words []string) string {
-	var b strings.Builder
-	used := 0
-	for i, w := range words {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		if used += len(w) + 2; used > 100 {
-			b.WriteString("\n ")
-			used = len(w)
-		}
-		b.WriteString(" ")
-		b.WriteString(w)
-	}
-	return b.String()
 }
 
 func (a *app) passphraseFlag(c *cobra.Command) {
@@ -356,36 +333,6 @@ func arguments(names ...string) cobra.PositionalArgs {
 
 func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
-}
-
-// printJSON prints a view, or what the filter of --jq makes of it.
-func (a *app) printJSON(v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	if a.jq == "" {
-		_, err := a.out.Write(b.Bytes())
-		return err
-	}
-	return asUsage(jq.Evaluate(&b, a.out, a.jq))
-}
-
-// jsonFlags are those of every command that can print JSON.
-func (a *app) jsonFlags(c *cobra.Command) {
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON with stable names")
-	c.Flags().StringVar(&a.jq, "jq", "", "print what this filter makes of the JSON")
-	before := c.PreRunE
-	c.PreRunE = func(c *cobra.Command, args []string) error {
-		a.json = a.json || a.jq != ""
-		if before != nil {
-			return before(c, args)
-		}
-		return nil
-	}
 }
 
 // exitCodes is the help topic about exit statuses.
