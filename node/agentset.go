@@ -76,7 +76,7 @@ type AgentSet struct {
 // Agents opens the settings of the coding agents on this computer.
 func (h Home) Agents(o AgentOptions) (*AgentSet, error) {
 	config, err := h.Config()
-	if err != nil && !(o.Gone && errors.Is(err, api.ErrNoHome)) {
+	if err != nil && !o.Gone {
 		return nil, err
 	}
 	home, err := os.UserHomeDir()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (a *app) uninstall(c *cobra.Command, data, dry bool, confirm string) error 
 		}
 	}
 	if dry {
-		a.planUninstall(c.Context(), doomed)
+		a.planUninstall(c.Context(), home, data, doomed)
 		return missing
 	}
 	errs := []error{a.serviceRemove(c.Context()), a.removeHooks(c.Context())}
@@ -183,41 +184,84 @@ func (a *app) removeHooks(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *app) planUninstall(ctx context.Context, doomed []doom) {
+// planUninstall says what would be done, and of what there is none.
+func (a *app) planUninstall(ctx context.Context, home node.Home, data bool, doomed []doom) {
 	s := a.service("")
-	if state, err := s.State(ctx); err == nil && state.Installed {
+	if state, err := s.State(ctx); err != nil {
+		a.note("whether a service is installed cannot be told: %s", because(err))
+	} else if state.Installed {
 		fmt.Fprintln(a.out, "would end and remove the service "+s.Name+", "+s.File())
+	} else {
+		fmt.Fprintln(a.out, "would leave the system's services alone: none is installed for this home")
 	}
-	if set, err := a.openHome().Agents(node.AgentOptions{Gone: true}); err == nil {
+	hooks := false
+	if set, err := home.Agents(node.AgentOptions{Gone: true}); err != nil {
+		a.note("the settings of coding agents cannot be looked at: %s", because(err))
+	} else {
 		for _, name := range set.Names() {
-			a.planHooks(set, name)
+			hooks = a.planHooks(set, name) || hooks
 		}
+	}
+	if !hooks {
+		fmt.Fprintln(a.out, "would leave the settings of coding agents alone: none asks this home")
 	}
 	for _, d := range doomed {
 		fmt.Fprintln(a.out, "would delete "+oneLine(d.path))
 	}
+	if !data && exists(home.Dir) {
+		fmt.Fprintln(a.out, "would leave the home "+oneLine(home.Dir)+" (parley uninstall --data deletes it)")
+	}
 }
 
-// planHooks says what would be taken out of one agent's settings.
-func (a *app) planHooks(set *node.AgentSet, name string) {
+// planHooks says what would be taken out of one agent's settings, and whether there is anything.
+func (a *app) planHooks(set *node.AgentSet, name string) (some bool) {
 	changes, err := set.Remove(name)
 	if err != nil {
 		a.note("%s: %s", name, api.Explain(err).Text)
 	}
 	for _, x := range changes {
 		if !x.Same() {
+			some = true
 			fmt.Fprintln(a.out, "would take parley out of "+oneLine(x.Path))
 		}
 	}
 	if command := set.Command(name, "remove"); len(command) > 0 {
+		some = true
 		fmt.Fprintf(a.out, "would run %s\n", oneLine(commandLine(command)))
 	}
 	a.agentsOthers(name, "remove", set.Others(name))
+	return some
+}
+
+// nameToType is what a person types to delete a home: the name that this computer has by now, which a rename has given
+// it in the roster and not in the settings; without settings it is the path of the home.
+func nameToType(home node.Home, config node.Config) string {
+	client := api.NewClient(home.SocketPath())
+	s, err := client.Status()
+	_ = client.Close() // it was only read
+	if err != nil {
+		if r, done, err := node.OpenReader(home); err == nil {
+			s, _ = r.Status() // without one the settings' name counts
+			_ = done()
+		}
+	}
+	return cmp.Or(s.Computer.Name, config.Name, home.Dir)
+}
+
+// ownSettings are the settings of a home that goes. Spoiled ones stop nothing, where keys show that it is a home: what
+// only they tell is left out, and named.
+func (a *app) ownSettings(home node.Home) (node.Config, error) {
+	config, err := home.Config()
+	if err == nil || errors.Is(err, api.ErrNoHome) || !exists(home.IdentityPath()) && !exists(home.ApprovalPath()) {
+		return config, err
+	}
+	a.note("%s; so parley does not know your checkouts, and what is kept in the .git/parley of each stays", because(err))
+	return node.Config{}, nil
 }
 
 // confirmData asks for the computer's name, and says what is deleted then.
 func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm string) ([]doom, error) {
-	config, err := home.Config()
+	config, err := a.ownSettings(home)
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +276,7 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 	if dry {
 		return doomed, nil
 	}
+	name := nameToType(home, config)
 	if confirm == "" {
 		if !terminal(a.in) {
 			return nil, api.WithHint(fmt.Errorf("uninstall --data: %w", api.ErrNoTerminal), "run it in a terminal, or with --confirm NAME")
@@ -239,13 +284,17 @@ func (a *app) confirmData(ctx context.Context, home node.Home, dry bool, confirm
 		for _, d := range doomed {
 			fmt.Fprintln(a.err, "  "+oneLine(d.path))
 		}
-		fmt.Fprintf(a.err, "All of this is deleted for good. Type the name of this computer, %s: ", oneLine(config.Name))
+		fmt.Fprintf(a.err, "All of this is deleted for good. Type the name of this computer, %s: ", oneLine(name))
 		if confirm, err = a.line(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if confirm != config.Name {
-		return nil, api.WithHint(usageError{"uninstall: that is not the name of this computer, so nothing was done"}, "run parley uninstall --data again")
+	if confirm != name {
+		text := "uninstall: that is not the name of this computer, so nothing was done"
+		if name == home.Dir {
+			text = "uninstall: the name of this computer cannot be read, so the path of the home is wanted, and nothing was done"
+		}
+		return nil, api.WithHint(usageError{text}, "run parley uninstall --data again")
 	}
 	return doomed, nil
 }
