@@ -16,7 +16,7 @@ func (a actor) Pause(ctx context.Context, length time.Duration) (api.Outcome, er
 		text := "paused until parley resume"
 		if length > 0 {
 			until = n.wall().Add(length)
-			text = "paused until " + until.Local().Format("Mon 15:04")
+			text = "paused until " + until.Local().Format(api.UntilForm)
 		}
 		effects := n.core.TakeRest(until, n.wall())
 		return api.Outcome{Text: text + "; what had begun is finished, and what others say is still heard", Next: "parley status"}, effects, nil

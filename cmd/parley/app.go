@@ -143,6 +143,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(extraCommands(a)...)
 	root.AddCommand(exitCodes())
 	root.AddCommand(topics()...)
+	root.SetHelpCommand(helpCommand(root))
 	nameFields(root)
 	return root
 }
@@ -163,39 +164,14 @@ func (a *app) below(root *cobra.Command, parents map[string]*cobra.Command, name
 // group is a command that does nothing itself.
 func (a *app) group(name, summary string) *cobra.Command {
 	return &cobra.Command{
-		Use: name, Short: summary, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2,
+		Use: name, Short: summary, Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			text := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(c.CommandPath()+" "+args[0], "parley")))
-			if near := nearest(c, args[0]); near != "" {
-				return api.WithHint(usage(c, text), "did you mean "+near+"?")
-			}
-			return usage(c, text)
+			return noSuch(c, "command", args[0])
 		},
 	}
-}
-
-// otherWords are what people call some commands elsewhere.
-var otherWords = map[string]string{
-	"start": "up", "run": "up", "serve": "up", "daemon": "service", "install": "setup", "configure": "setup", "config": "setup",
-	"pair": "invite", "link": "invite", "connect": "invite", "add": "setup", "stop": "service remove", "logs": "log", "history": "log",
-	"ui": "open", "web": "open", "page": "open", "dashboard": "open", "list": "threads", "ls": "threads", "peers": "computers",
-	"devices": "computers", "nodes": "computers", "remove": "uninstall", "import": "restore", "health": "doctor", "debug": "bugreport",
-	"tutorial": "demo", "completions": "completion", "diff": "preview", "undo": "op undo", "whoami": "status", "notify": "notices",
-}
-
-// nearest is the command that somebody may have meant by a word that is none; "" for no guess.
-func nearest(c *cobra.Command, word string) string {
-	if other, ok := otherWords[strings.ToLower(word)]; ok && !c.HasParent() {
-		return c.CommandPath() + " " + other
-	}
-	c.SuggestionsMinimumDistance = min(2, len(word)/3) // of a short word any other is near
-	if near := c.SuggestionsFor(word); len(near) > 0 {
-		return c.CommandPath() + " " + near[0]
-	}
-	return ""
 }
 
 // command is one row of the table as a command.

@@ -105,7 +105,7 @@ func (a *app) noticesShow() error {
 			line += ", none in the hours " + n.Quiet
 		}
 		if n.Snoozed.After(time.Now()) {
-			line += ", none before " + n.Snoozed.Local().Format("Mon 15:04")
+			line += ", none before " + until(n.Snoozed)
 		}
 		line += "."
 	}

@@ -58,16 +58,23 @@ func (a *app) resume(c *cobra.Command, _ []string) error {
 	return nil
 }
 
+// lengthMaxDays is how long somebody may ask for quiet at once.
+const lengthMaxDays = 90
+
 // parseLength reads 90m, 2h or 3d.
 func parseLength(s string) (time.Duration, error) {
+	given := s
 	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 90 {
-			return time.Duration(n) * 24 * time.Hour, nil
+		if n, err := strconv.ParseUint(days, 10, 31); err == nil {
+			s = strconv.FormatUint(24*min(n, 2*lengthMaxDays), 10) + "h"
 		}
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is no duration; want for example 90m, 2h or 3d", s)
+	switch {
+	case err != nil || d <= 0:
+		return 0, fmt.Errorf("%q is no duration; want for example 90m, 2h or 3d", given)
+	case d > lengthMaxDays*24*time.Hour:
+		return 0, fmt.Errorf("%s is too long; want at most %dd", given, lengthMaxDays)
 	}
 	return d, nil
 }
@@ -77,5 +84,8 @@ func pausedWords(p api.Pause) string {
 	if p.Until.IsZero() {
 		return "Paused until you run parley resume: nothing is opened, woken or written here."
 	}
-	return "Paused until " + p.Until.Local().Format("Mon 15:04") + " (parley resume): nothing is opened, woken or written here."
+	return "Paused until " + until(p.Until) + " (parley resume): nothing is opened, woken or written here."
 }
+
+// until is an end in words: with its date, as it may be weeks away.
+func until(t time.Time) string { return t.Local().Format(api.UntilForm) }

@@ -180,7 +180,7 @@ func (a *app) threads(*cobra.Command, []string) error {
 			return nil
 		}
 		now := time.Now()
-		rows := [][]string{{"CONVERSATION", "PHASE", "SINCE", "FINAL BY", "WAITS FOR"}}
+		rows := [][]string{{"CONVERSATION", "PHASE", "SINCE", "FINAL BY", "NOW"}}
 		for _, t := range threads {
 			rows = append(rows, []string{t.Ref, t.Phase, ago(t.Since, now), orDash(t.Responsible), t.Waiting})
 		}

@@ -38,7 +38,7 @@ func (a *app) whyCommand(c *cobra.Command) {
 func (a *app) printWhy(w api.Why, now time.Time) {
 	fmt.Fprintf(a.out, "%s: %s\n", a.bold(oneLine(w.Subject)), oneLine(w.Answer))
 	if w.Next.After(now) {
-		fmt.Fprintf(a.out, "looked at again by itself %s, at %s\n", ago(w.Next, now), w.Next.Local().Format("15:04:05"))
+		fmt.Fprintf(a.out, "looked at again by itself %s, at %s\n", ago(w.Next, now), clock(w.Next))
 	}
 	if len(w.Facts) == 0 {
 		return

@@ -14,6 +14,9 @@ type Pause struct {
 	Until time.Time `json:"until,omitzero"` // absent: until it is ended
 }
 
+// UntilForm is how the end of a pause is written: with its date, as it may be weeks away.
+const UntilForm = "Mon 2006-01-02 15:04"
+
 // pauseMax is how long a pause with an end may be.
 const pauseMax = 90 * 24 * time.Hour
 
