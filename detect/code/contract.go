@@ -41,7 +41,7 @@ func (r *resolver) spelled(u *detect.Unit, id string) (method, path string) {
 
 // hang is a route at one place of its router: its id is the path alone. It is not ok if nothing of it is known.
 func (r *resolver) hang(c detect.Contract, at mounted, router, path string) (detect.Contract, bool) {
-	whole := joinPath(at.prefix, path)
+	whole := below(at.prefix, path)
 	c.Tail = c.Tail && at.into == router || r.handedOn(at.into)
 	if rest, open := strings.CutPrefix(whole, "{}"); open && (rest == "" || rest[0] == '/') {
 		whole, c.Tail = rest, true

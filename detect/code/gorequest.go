@@ -14,7 +14,9 @@ func (w *goWalk) packageCall(c *ast.CallExpr, module, name string, env goEnv) {
 	args := c.Args
 	switch {
 	case module == "net/http" && (name == "HandleFunc" || name == "Handle") && len(args) == 2:
-		w.routerCall(c, name, served{}, nil, env)
+		w.routerCall(c, name, served{whole: true}, nil, env)
+	case module == "net/http" && name == "StripPrefix" && len(args) == 2:
+		w.strip(c, env)
 	case module == "net/http" && (name == "Get" || name == "Post" || name == "Head" || name == "PostForm") && len(args) > 0:
 		w.request(c, strings.ToUpper(strings.TrimSuffix(name, "Form")), args[0], true)
 	case (module == "net/http" || module == "net/http/httptest") && name == "NewRequest" && len(args) > 1:

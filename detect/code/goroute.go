@@ -3,7 +3,6 @@ package code
 import (
 	"go/ast"
 	"go/token"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,9 +60,9 @@ func (w *goWalk) enter(f *ast.FuncDecl, env goEnv) {
 		}
 	}
 	for _, p := range list(f.Type.Params) {
-		if w.routerType(typeNames{}.text(p.Type)) {
+		if of := (typeNames{}).text(p.Type); w.routerType(of) {
 			for _, id := range p.Names {
-				env[id.Name] = served{router: w.function}
+				env[id.Name] = served{router: w.function, whole: goWhole(of)}
 			}
 		}
 	}
@@ -84,7 +83,7 @@ func (w *goWalk) walk(n ast.Node, env goEnv) {
 			w.assign(n, env)
 		case *ast.ReturnStmt:
 			for _, e := range n.Results {
-				if at, ok := w.servedBy(e, env); ok && at.router != w.function && w.function != "" {
+				if at, sure := w.carried(e, env); sure && at.router != w.function && w.function != "" {
 					w.mountAt(n.Pos(), at.router, served{router: w.function}, "")
 				}
 			}
@@ -109,11 +108,16 @@ func (w *goWalk) assign(n *ast.AssignStmt, env goEnv) {
 		}
 		if at, ok := w.servedBy(n.Rhs[i], env); ok {
 			env[key] = at
-		} else if w.makes(n.Rhs[i]) {
-			env[key] = served{router: w.function + "/" + key}
+		} else if at, sure := w.carried(n.Rhs[i], env); sure {
+			env[handlerKey+key] = at
+		} else if module := w.makes(n.Rhs[i]); module != "" {
+			env[key] = served{router: w.function + "/" + key, whole: module == "net/http"}
 		}
 	}
 }
+
+// handlerKey begins the name of what serves a router and is none: nothing is added to it.
+const handlerKey = "="
 
 // key is how a router is named by an expression: r, s.router.
 func (w *goWalk) key(e ast.Expr) string {
@@ -128,21 +132,17 @@ func (w *goWalk) key(e ast.Expr) string {
 	return ""
 }
 
-func (w *goWalk) makes(e ast.Expr) bool {
+// makes is the package whose router a call makes, "" for anything else.
+func (w *goWalk) makes(e ast.Expr) (module string) {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
-		return false
+		return ""
 	}
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return false
+	module, name := w.calleeOf(call)
+	if goMake.MatchString(name) && (goRouters.MatchString(module) || module == "net/http") {
+		return module
 	}
-	id, ok := f.X.(*ast.Ident)
-	module := ""
-	if ok {
-		module = w.imports[id.Name]
-	}
-	return goMake.MatchString(f.Sel.Name) && (goRouters.MatchString(module) || module == "net/http")
+	return ""
 }
 
 // servedBy is the router that an expression stands for: a name, or a chain like r.Group("/v1").
@@ -154,11 +154,11 @@ func (w *goWalk) servedBy(e ast.Expr, env goEnv) (at served, ok bool) {
 			return at, ok
 		}
 		if name, field, dotted := strings.Cut(key, "."); dotted && name == w.receiver && w.of != "" && w.routerField(field) {
-			return served{router: w.of + "." + field}, true
+			return served{router: w.of + "." + field, whole: goWhole(w.fieldType(field))}, true
 		}
 		if id, plain := x.(*ast.Ident); plain && !w.hidden(id) {
-			if from := w.valueOf(id); from != nil && w.makes(from) {
-				return served{router: key}, true
+			if from := w.valueOf(id); from != nil && w.makes(from) != "" {
+				return served{router: key, whole: w.makes(from) == "net/http"}, true
 			}
 		}
 	case *ast.CallExpr:
@@ -172,9 +172,8 @@ func (w *goWalk) servedBy(e ast.Expr, env goEnv) (at served, ok bool) {
 		switch f.Sel.Name {
 		case "Group", "PathPrefix", "Route", "Path":
 			if len(x.Args) > 0 {
-				if text, known := w.str(x.Args[0], valuesMax); known {
-					at.prefix = joinPath(at.prefix, text)
-				}
+				text, _ := w.str(x.Args[0], valuesMax)
+				at.prefix = below(at.prefix, text)
 			}
 			return at, true
 		case "Subrouter", "With", "Use", "Methods", "Host", "Schemes", "StrictSlash", "Name", "Headers", "Queries":
@@ -187,10 +186,18 @@ func (w *goWalk) servedBy(e ast.Expr, env goEnv) (at served, ok bool) {
 // routerField reports whether a field of the receiver is a router: by its type, or by its name where the type
 // is declared in another file.
 func (w *goWalk) routerField(name string) bool {
-	if i, ok := w.index["sym:go:"+w.unit.Path+"#"+w.of+"."+name]; ok {
-		return w.routerType(w.unit.Symbols[i].Signature.Result)
+	if of := w.fieldType(name); of != "" {
+		return w.routerType(of)
 	}
 	return goField.MatchString(name)
+}
+
+// fieldType is the type of a field of the receiver as the file writes it, "" where its type is declared in another.
+func (w *goWalk) fieldType(name string) string {
+	if i, ok := w.index["sym:go:"+w.unit.Path+"#"+w.of+"."+name]; ok {
+		return w.unit.Symbols[i].Signature.Result
+	}
+	return ""
 }
 
 var goField = regexp.MustCompile(`(?i)(?:mux|router|engine|echo|app|^r|group)$`)
@@ -213,8 +220,7 @@ func (w *goWalk) call(c *ast.CallExpr, env goEnv) bool {
 	if f.Sel.Name == "Methods" && chained { // r.HandleFunc("/x", h).Methods("GET")
 		if g, ok := inner.Fun.(*ast.SelectorExpr); ok && (g.Sel.Name == "HandleFunc" || g.Sel.Name == "Handle") {
 			for _, a := range c.Args {
-				m, _ := w.str(a, valuesMax)
-				methods = append(methods, m)
+				methods = append(methods, w.methods(a)...)
 			}
 			w.done[inner] = true
 			c, f = inner, g
@@ -239,18 +245,16 @@ func (w *goWalk) routerCall(c *ast.CallExpr, name string, at served, methods []s
 		}
 		return true
 	case (name == "Mount" || name == "Use") && len(args) > 1:
-		if text, known := w.str(args[0], valuesMax); known {
-			if router := w.routerOf(args[1], env); router != "" {
-				w.mountAt(c.Pos(), router, at, text)
-			}
+		text, _ := w.str(args[0], valuesMax)
+		if inner, _ := w.carried(args[len(args)-1], env); inner.router != "" {
+			w.mount(c, at, text, inner, true)
 		}
 		return true
-	case (name == "Method" || name == "MethodFunc" || name == "Add" || name == "Handle") && len(args) > 2:
-		method, _ := w.str(args[0], valuesMax)
-		methods, args = []string{strings.ToUpper(method)}, args[1:]
+	case (name == "Method" || name == "MethodFunc" || name == "Add" || name == "Handle" || name == "Match") && len(args) > 2:
+		methods, args = w.methods(args[0]), args[1:]
 	case name == "HandleFunc" || name == "Handle":
 	case (name == "HandlerFunc" || name == "Handler") && len(args) == 1: // r.Path("/x").Methods("GET").HandlerFunc(h)
-		w.addRoute(c, chainMethods(c, w), "", at, args)
+		w.handle(c, chainMethods(c, w), "", at, args, env)
 		return true
 	default:
 		method, verb := verbs[strings.ToLower(name)]
@@ -266,14 +270,39 @@ func (w *goWalk) routerCall(c *ast.CallExpr, name string, at served, methods []s
 	if !known && text == "{}" {
 		return true
 	}
-	if method, rest, ok := strings.Cut(text, " "); ok && verbs[strings.ToLower(method)] == method && methods == nil { // Go 1.22
-		methods, text = []string{method}, strings.TrimSpace(rest)
+	method, path := goPattern(text)
+	if method != "" && methods == nil { // Go 1.22
+		methods = []string{method}
+	}
+	w.handle(c, methods, path, at, args[1:], env)
+	return true
+}
+
+// goPattern splits a pattern of a router: "GET example.com/x/{$}".
+func goPattern(text string) (method, path string) {
+	if first, rest, ok := strings.Cut(text, " "); ok && verbs[strings.ToLower(first)] == first {
+		method, text = first, strings.TrimSpace(rest)
 	}
 	if host := strings.IndexByte(text, '/'); host > 0 && !strings.ContainsAny(text[:host], "{:") {
 		text = text[host:]
 	}
-	w.addRoute(c, methods, strings.TrimSuffix(text, "{$}"), at, args[1:])
-	return true
+	return method, strings.TrimSuffix(text, "{$}")
+}
+
+// methods are those that an argument names: one, or a list; "*" where they are not known.
+func (w *goWalk) methods(e ast.Expr) (methods []string) {
+	each := []ast.Expr{e}
+	if lit, ok := e.(*ast.CompositeLit); ok {
+		each = lit.Elts
+	}
+	for _, m := range each {
+		text, known := w.str(m, valuesMax)
+		if !known {
+			return []string{"*"}
+		}
+		methods = append(methods, strings.ToUpper(text))
+	}
+	return methods
 }
 
 // chainMethods are the methods that a chain of calls names.
@@ -289,24 +318,31 @@ func chainMethods(c *ast.CallExpr, w *goWalk) (methods []string) {
 		}
 		if f.Sel.Name == "Methods" {
 			for _, a := range call.Args {
-				m, _ := w.str(a, valuesMax)
-				methods = append(methods, m)
+				methods = append(methods, w.methods(a)...)
 			}
 		}
 		e = f.X
 	}
 }
 
-func (w *goWalk) addRoute(c *ast.CallExpr, methods []string, text string, at served, handlers []ast.Expr) {
-	if methods == nil {
-		methods = []string{"*"}
-	}
+// handle reads what serves a path: a handler, or another router.
+func (w *goWalk) handle(c *ast.CallExpr, methods []string, text string, at served, handlers []ast.Expr, env goEnv) {
 	last := handlers[len(handlers)-1]
 	if len(handlers) > 1 && w.echo() { // echo puts the middleware last
 		last = handlers[0]
 	}
+	inner, sure := w.carried(last, env)
+	if inner.router != "" {
+		w.mount(c, at, text, inner, false)
+	}
+	if sure {
+		return
+	}
+	if methods == nil {
+		methods = []string{"*"}
+	}
 	for _, m := range methods {
-		contract := route(m, joinPath(at.prefix, text))
+		contract := route(m, below(at.prefix, text))
 		contract.Router, contract.Path, contract.Line = at.router, w.unit.Path, w.line(c.Pos())
 		contract.Handler, contract.Hash = w.handler(last)
 		w.unit.Contracts = append(w.unit.Contracts, contract)
@@ -337,79 +373,4 @@ func (w *goWalk) handler(e ast.Expr) (name string, hash uint64) {
 		e = call.Args[len(call.Args)-1] // http.HandlerFunc(h), auth(h)
 	}
 	return w.named(e), uint64(h)
-}
-
-// named is the id or target of a function by its name.
-func (w *goWalk) named(e ast.Expr) string {
-	switch x := e.(type) {
-	case *ast.Ident:
-		if id := "sym:go:" + w.unit.Path + "#" + x.Name; hasKey(w.index, id) {
-			return id
-		}
-		return target("", x.Name)
-	case *ast.SelectorExpr:
-		id, ok := x.X.(*ast.Ident)
-		switch {
-		case !ok:
-		case id.Name == w.receiver && w.of != "":
-			if id := "sym:go:" + w.unit.Path + "#" + w.of + "." + x.Sel.Name; hasKey(w.index, id) {
-				return id
-			}
-			return target("", w.of+"."+x.Sel.Name)
-		case w.imports[id.Name] != "":
-			return target(w.imports[id.Name], x.Sel.Name)
-		}
-	}
-	return ""
-}
-
-// inside walks a function that is given a part of a router.
-func (w *goWalk) inside(lit *ast.FuncLit, at served, args []ast.Expr, env goEnv) {
-	if text, known := w.str(args[0], valuesMax); known {
-		at.prefix = joinPath(at.prefix, text)
-	}
-	inner := goEnv{}
-	maps.Insert(inner, sorted(env))
-	for _, p := range list(lit.Type.Params) {
-		for _, id := range p.Names {
-			inner[id.Name] = at
-		}
-	}
-	w.walk(lit.Body, inner)
-}
-
-// routerOf is the name of a router that is mounted: a name of this function, or a function that returns it.
-func (w *goWalk) routerOf(e ast.Expr, env goEnv) string {
-	if at, ok := w.servedBy(e, env); ok {
-		return at.router
-	}
-	if call, ok := e.(*ast.CallExpr); ok {
-		name := w.named(call.Fun)
-		if strings.HasPrefix(name, "sym:") {
-			name = nameOf(name)
-		}
-		return name
-	}
-	return ""
-}
-
-func (w *goWalk) mountAt(at token.Pos, router string, into served, prefix string) {
-	w.unit.Mounts = append(w.unit.Mounts, detect.Mount{
-		Prefix: joinPath(into.prefix, prefix), Router: router, Into: into.router, Line: w.line(at),
-	})
-}
-
-// handOver notes that a function is given a router: register(r.Group("/v1")).
-func (w *goWalk) handOver(c *ast.CallExpr, name, module string, env goEnv) {
-	for _, a := range c.Args {
-		at, ok := w.servedBy(a, env)
-		if !ok {
-			continue
-		}
-		router := target(module, name)
-		if module == "" && hasKey(w.index, "sym:go:"+w.unit.Path+"#"+name) {
-			router = name
-		}
-		w.mountAt(c.Pos(), router, at, "")
-	}
 }

@@ -27,20 +27,29 @@ func (g *goScan) collectValues() {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				for i, left := range n.Lhs {
-					if id, ok := left.(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) {
-						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, n.Rhs[i]})
+					if id, ok := left.(*ast.Ident); ok {
+						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, setTo(n.Rhs, i, len(n.Lhs))})
 					}
 				}
 			case *ast.ValueSpec:
 				for i, id := range n.Names {
-					if i < len(n.Values) && len(n.Values) == len(n.Names) {
-						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, n.Values[i]})
+					if len(n.Values) > 0 {
+						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, setTo(n.Values, i, len(n.Names))})
 					}
 				}
 			}
 			return true
 		})
 	}
+}
+
+// setTo is what one of several names is set to: the first of those that one call sets stands for the call, of the others nothing
+// is known.
+func setTo(values []ast.Expr, i, names int) ast.Expr {
+	if len(values) == names || i == 0 {
+		return values[i]
+	}
+	return nil
 }
 
 // valueOf is what a name is set to last before a place, nil if that is not known.

@@ -84,7 +84,7 @@ func places(mounts map[string][]mounted, router string, left int) (all []mounted
 	}
 	for _, m := range mounts[router] {
 		for _, outer := range places(mounts, m.into, left/2) {
-			at := mounted{joinPath(outer.prefix, m.prefix), outer.into, append(slices.Clip(m.via), outer.via...)}
+			at := mounted{below(outer.prefix, m.prefix), outer.into, append(slices.Clip(m.via), outer.via...)}
 			if all = append(all, at); len(all) == placesMax {
 				return all
 			}

@@ -302,6 +302,9 @@ func (r *resolver) above(file string) (dirs []string) {
 // goName finds a name of a package, of the unit's own if the path is empty.
 func (r *resolver) goName(from *detect.Unit, module, name string) (id string, sure bool) {
 	var dirs []string
+	if strings.Contains(name, typeIs+".") {
+		return r.goTyped(from, module, name)
+	}
 	if module == "" {
 		dirs = []string{folder(from.Path)}
 		module = r.project.goPackage(folder(from.Path))

@@ -67,12 +67,20 @@ func joinPath(prefix, rest string) string {
 	return strings.TrimSuffix(prefix, "/") + "/" + strings.TrimPrefix(rest, "/")
 }
 
+// below is a path below a prefix. What begins with something that is not known leaves nothing known before it.
+func below(prefix, rest string) string {
+	if strings.HasPrefix(rest, "{}") {
+		return rest
+	}
+	return joinPath(prefix, rest)
+}
+
 // routeID is the id of a route.
 func routeID(method, path string) string { return "http:" + method + " " + path }
 
 // route makes the contract of a route whose path is as the file spells it.
 func route(method, path string) detect.Contract {
-	if strings.ContainsRune(path, markOpen) { // [resolver.linked] knows the rest
+	if strings.ContainsRune(path, markOpen) || strings.HasPrefix(path, "{}") { // [resolver.linked] knows the rest
 		return detect.Contract{ID: "url:" + method + " " + path, Kind: detect.RouteContract}
 	}
 	normal, names := routePath(path)

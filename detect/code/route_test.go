@@ -248,6 +248,11 @@ func TestRoutesOfGo(t *testing.T) { // C5
 			"m/a.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc Routes() chi.Router {\n r := chi.NewRouter()\n r.Use(mw)\n r.Get(\"/health\", h)\n r.Route(\"/v1\", func(r chi.Router) {\n  r.With(auth).Post(\"/refunds\", create)\n  r.Group(func(r chi.Router) { r.Delete(\"/refunds/{id:[0-9]+}\", del) })\n  register(r)\n })\n r.Mount(\"/sub\", sub())\n return r\n}",
 			"m/b.go": "package m\nimport \"github.com/go-chi/chi/v5\"\nfunc register(r chi.Router) { r.MethodFunc(\"PUT\", \"/late\", h) }\nfunc sub() *chi.Mux { r := chi.NewRouter(); r.Get(\"/s\", h); return r }",
 		}, []string{"DELETE /v1/refunds/{}", "GET /health", "GET /sub/s", "POST /v1/refunds", "PUT /v1/late"}},
+		{"methods that are listed", map[string]string{
+			"gin.go":   "package p\nimport \"github.com/gin-gonic/gin\"\nfunc f(m string) {\n r := gin.Default()\n r.Match([]string{\"GET\", \"POST\"}, \"/gin\", h)\n r.Match(listed, \"/listed\", h)\n r.Handle(m, \"/some\", h)\n re.Match([]string{\"GET\"}, \"/no\", h)\n}",
+			"echo.go":  "package p\nimport (\"net/http\"; \"github.com/labstack/echo/v4\")\nfunc f() {\n e := echo.New()\n e.Group(\"/v1\").Match([]string{http.MethodPut, \"patch\"}, \"/echo\", one, mw)\n}",
+			"fiber.go": "package p\nimport \"github.com/gofiber/fiber/v3\"\nfunc f() {\n app := fiber.New()\n app.Add([]string{\"GET\"}, \"/fiber\", h)\n app.Add(\"PUT\", \"/two\", h)\n}",
+		}, []string{"* /listed", "* /some", "GET /fiber", "GET /gin", "PATCH /v1/echo", "POST /gin", "PUT /two", "PUT /v1/echo"}},
 		{"gin", map[string]string{
 			"a.go": "package p\nimport \"github.com/gin-gonic/gin\"\nfunc f() {\n r := gin.Default()\n v1 := r.Group(\"/v1\")\n { v1.POST(\"/refunds/:id\", mw, create) }\n r.Handle(\"GET\", \"/h\", h)\n r.Any(\"/any\", h)\n}",
 		}, []string{"* /any", "GET /h", "POST /v1/refunds/{}"}},

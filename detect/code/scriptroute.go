@@ -1,6 +1,7 @@
 package code
 
 import (
+	"go/ast"
 	"path"
 	"regexp"
 	"slices"
@@ -22,9 +23,11 @@ var (
 
 // served is a router as an expression names it.
 type served struct {
-	router string // its name in the file, or mod:<module>#<name>
-	prefix string // what the expression itself adds
-	part   bool   // it surely hangs on another router
+	router string        // its name in the file, or mod:<module>#<name>
+	prefix string        // what the expression itself adds
+	part   bool          // it surely hangs on another router
+	whole  bool          // it sees whole URLs wherever it hangs, as that of net/http does
+	strips *ast.CallExpr // the call of http.StripPrefix that it is
 }
 
 func (s *scan) scriptContracts() {

@@ -20,7 +20,7 @@ import (
 // This file and walk.go alone touch the binding. What they hand out is plain Go: a tree flattened into one slice.
 
 // grammarSet names the grammars and the rules by which they are read.
-const grammarSet = "smacker-20240827/6"
+const grammarSet = "smacker-20240827/7"
 
 // What one parse may cost.
 const (

@@ -1,0 +1,93 @@
+package code
+
+import (
+	"slices"
+	"testing"
+)
+
+// endings are the routes of a state of a repository, those of which only the end is known marked as such.
+func endings(files map[string]string) (all []string) {
+	r := New(Project{GoModules: map[string]string{"": "acme.com/shop"}})
+	units := readAll(r, files)
+	for id, c := range sorted(newResolver(&r.project, units).linked(units)) {
+		text := id[len("http:"):]
+		if c.Tail {
+			text += " tail"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func TestHandlersOfGoBelowAPrefixThatIsStripped(t *testing.T) { // C4, C5
+	const std = "package p\nimport \"net/http\"\nfunc main() {\n root, api := http.NewServeMux(), http.NewServeMux()\n api.HandleFunc(\"GET /refunds\", h)\n"
+	const chi = "package p\nimport (\"net/http\"; \"github.com/go-chi/chi/v5\")\nfunc main() {\n r, api := chi.NewRouter(), http.NewServeMux()\n api.HandleFunc(\"GET /refunds\", h)\n"
+	const own = "\n}\nfunc shop() http.Handler {\n mux := http.NewServeMux()\n mux.HandleFunc(\"GET /own\", h)\n return http.StripPrefix(\"/api\", mux)\n}\n"
+	const plain = "\n}\nfunc shop() *http.ServeMux {\n mux := http.NewServeMux()\n mux.HandleFunc(\"GET /api/own\", h)\n return mux\n}\n"
+	for text, want := range map[string][]string{
+		std + "root.Handle(\"/api/\", http.StripPrefix(\"/api\", api))\n}":                                                                     {"GET /api/refunds"},
+		std + "root.Handle(\"/api/v1/\", http.StripPrefix(\"/api\", auth(api)))\n}":                                                            {"GET /api/refunds"},
+		std + "root.Handle(\"/api/\", auth(http.StripPrefix(\"/api\", api)))\n}":                                                               {"GET /api/refunds"},
+		std + "root.Handle(\"/\", api)\n}":                                                                                                     {"GET /refunds"},
+		std + "http.Handle(\"/api/\", http.StripPrefix(\"/api/\", api))\n}":                                                                    {"GET /api/refunds"},
+		std + "http.ListenAndServe(addr, http.StripPrefix(\"/api\", api))\n}":                                                                  {"GET /api/refunds"},
+		std + "low := http.StripPrefix(\"/v1\", api)\nroot.Handle(\"/v1/\", low)\nhttp.Handle(\"/api/\", http.StripPrefix(\"/api\", root))\n}": {"GET /api/v1/refunds"},
+		std + "root.Handle(base+\"/\", http.StripPrefix(base, api))\n}":                                                                        {"GET /refunds tail"},
+		std + "root.Handle(\"/static/\", http.StripPrefix(\"/static\", http.FileServer(dir)))\n}":                                              {"* /static", "GET /refunds"},
+		std + "root.Handle(\"/api/\", mine.StripPrefix(\"/api\", h))\n}":                                                                       {"* /api", "GET /refunds"},
+		std + "root.Handle(\"/api/\", shop())" + own:                                                                                           {"* /api", "GET /api/own", "GET /refunds"},
+		chi + "r.Mount(\"/api\", http.StripPrefix(\"/api\", api))\n}":                                                                          {"GET /api/refunds"},
+		chi + "r.Handle(\"/api/*\", http.StripPrefix(\"/api\", api))\n}":                                                                       {"GET /api/refunds"},
+		chi + "r.Mount(\"/api\", api)\n}":                                                                                                      {"GET /refunds"},
+		chi + "r.Route(\"/v1\", func(r chi.Router) { r.Mount(\"/api\", http.StripPrefix(\"/v1/api\", api)) })\n}":                              {"GET /v1/api/refunds"},
+		chi + "r.Mount(\"/api\", http.StripPrefix(\"/other\", api))\n}":                                                                        {"GET /other/refunds tail"},
+		chi + "r.Mount(\"/api\", shop())" + plain:                                                                                              {"GET /api/own", "GET /refunds"},
+	} {
+		if got := endings(map[string]string{"a.go": text}); !slices.Equal(got, want) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestRoutersOfGoThatMethodsGive(t *testing.T) { // C4, C5
+	const head = "package m\nimport \"github.com/go-chi/chi/v5\"\n"
+	const users = "package m\nimport \"github.com/go-chi/chi/v5\"\ntype Users struct{}\nfunc NewUsers(db DB) (*Users, error) { return nil, nil }\nfunc MakeUsers() *Users { return nil }\nfunc Any() any { return nil }\nfunc (u *Users) Routes() chi.Router { r := chi.NewRouter(); r.Get(\"/{id}\", u.one); return r }\n"
+	for text, want := range map[string]string{
+		"import \"acme.com/shop/m\"\nfunc main() { r := chi.NewRouter(); x := m.MakeUsers(); r.Mount(\"/users\", x.Routes()) }": "GET /users/{}",
+		"func f(x *Users) { r := chi.NewRouter(); r.Mount(\"/users\", x.Routes()) }":                                            "GET /users/{}",
+		"func f() { r := chi.NewRouter(); x := Users{}; r.Mount(\"/users\", x.Routes()) }":                                      "GET /users/{}",
+		"func f() { r := chi.NewRouter(); r.Mount(\"/users\", Users{}.Routes()) }":                                              "GET /users/{}",
+		"func f() { r := chi.NewRouter(); r.Mount(\"/users\", (&Users{}).Routes()) }":                                           "GET /users/{}",
+		"func f() { r := chi.NewRouter(); r.Mount(\"/users\", MakeUsers().Routes()) }":                                          "GET /users/{}",
+		"func f() { r := chi.NewRouter(); x := MakeUsers(); r.Mount(\"/users\", x.Routes()) }":                                  "GET /users/{}",
+		"func f() { r := chi.NewRouter(); x, err := NewUsers(db); r.Mount(\"/users\", x.Routes()) }":                            "GET /users/{}",
+		"type S struct { users *Users }\nfunc (s *S) f() { r := chi.NewRouter(); r.Mount(\"/users\", s.users.Routes()) }":       "GET /users/{}",
+		"func f() { r := chi.NewRouter(); x := Any(); r.Mount(\"/users\", x.Routes()) }":                                        "GET /{} tail",
+		"func f() { r := chi.NewRouter(); x := other(); r.Mount(\"/users\", x.Routes()) }":                                      "GET /{} tail",
+		"func f(x *Users) { r := chi.NewRouter(); r.Mount(\"/users\", x.Others()) }":                                            "GET /{} tail",
+	} {
+		file := "m/a.go"
+		if text[0] == 'i' {
+			file = "a.go"
+		}
+		if got := endings(map[string]string{file: head + text, "m/users.go": users}); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestRoutersOfGoThatAreMadeOfThemselvesEnd(t *testing.T) { // C5
+	const head = "package p\nimport \"github.com/go-chi/chi/v5\"\n"
+	for text, want := range map[string][]string{
+		"var x = x.f()\nfunc main() { r := chi.NewRouter(); r.Get(\"/a\", h); r.Mount(\"/x\", x.f()) }":             {"GET /a"},
+		"var x = y.f()\nvar y = x.f()\nfunc main() { r := chi.NewRouter(); r.Get(\"/a\", x.g) }":                    {"GET /a"},
+		"func f() T { return T{} }\nfunc main() { r := chi.NewRouter(); r.Get(\"/a\", f().f().f().g) }":             {"GET /a"},
+		"func main() { r := chi.NewRouter(); r.Mount(\"/a\", r); r.Get(\"/a\", h) }":                                {"GET /a"},
+		"func main() { a, b := chi.NewRouter(), chi.NewRouter(); a.Mount(\"/b\", b); b.Mount(\"/a\", a) }":          nil,
+		"func f() chi.Router { r := chi.NewRouter(); r.Get(\"/a\", h); r.Mount(\"/f\", http.StripPrefix()) ; f() }": {"GET /a"},
+	} {
+		if got := endings(map[string]string{"a.go": head + text}); !slices.Equal(got, want) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
