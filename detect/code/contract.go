@@ -36,6 +36,9 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 // spelled are the method and the path of a route, with what other files say of the path.
 func (r *resolver) spelled(u *detect.Unit, id string) (method, path string) {
 	method, path, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(id, "http:"), "url:"), " ")
+	if strings.ContainsRune(method, markOpen) {
+		method = strings.ToUpper(strings.ReplaceAll(r.unmarked(u, method), "{}", "*"))
+	}
 	return method, r.unmarked(u, path)
 }
 

@@ -79,3 +79,52 @@ func TestConstantsOfOtherFilesInRoutes(t *testing.T) { // C4
 		}
 	}
 }
+
+func TestAPrefixOfAScriptThatIsNotKnownLeavesTheEndOfThePath(t *testing.T) { // C4, C5
+	const head = "import express from 'express'\nimport users from './users'\nimport routes from './users'\nimport { API, check, nothing } from './config'\nimport * as config from './config'\nconst app = express()\n"
+	for text, want := range map[string]string{
+		"app.use('/v1', users)":                        "GET /v1/users",
+		"app.use(process.env.BASE_PATH, users)":        "GET /users tail",
+		"app.use(`${process.env.BASE}`, users)":        "GET /users tail",
+		"app.use('/v1' + version(), users)":            "GET /{}/users",
+		"app.use(basePath(), users)":                   "GET /users tail",
+		"app.use(/^\\/api/, users)":                    "GET /users tail",
+		"app.use(helmet(), users)":                     "GET /users",
+		"app.use(check, users)":                        "GET /users",
+		"app.use(routes)":                              "GET /users",
+		"app.use(config.basePath, users)":              "GET /users tail",
+		"app.use(API, users)":                          "GET /api/users",
+		"app.use(config.API, users)":                   "GET /api/users",
+		"app.register(users, { prefix: config.x })":    "GET /users tail",
+		"app.register(users, { prefix })":              "GET /users tail",
+		"app.register(users, { prefix: API })":         "GET /api/users",
+		"app.register(users, { other: API })":          "GET /users",
+		"users.prefix('/k');\napp.use(users.routes())": "GET /k/users",
+		"const v1 = new Router({ prefix: nothing });\nv1.use('/in', users);\napp.use(v1)":     "GET /in/users tail",
+		"const v1 = new Router();\nv1.use(nothing.path, users);\napp.use('/v1', v1)":          "GET /users tail",
+		"const v1 = new Hono().basePath('/b');\nv1.route(API, users);\napp.use('/v1', v1)":    "GET /v1/b/api/users",
+		"const v1 = new Hono().basePath(base());\nv1.route('/x', users);\napp.use('/v1', v1)": "GET /x/users tail",
+	} {
+		files := map[string]string{
+			"app.ts":    head + text,
+			"users.ts":  "import { Hono } from 'hono'\nconst r = new Hono()\nr.get('/users', list)\nexport default r\n",
+			"config.ts": "export const API = '/api'\nexport const nothing = load()\n",
+		}
+		if got := endings(files); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestRoutersThatModulesOfCommonJSAre(t *testing.T) { // C4, C5
+	const users = "const r = express.Router();\nr.get('/x', list);\n"
+	for exported, want := range map[string]string{
+		"module.exports = r":            "GET /users/x",
+		"module.exports = { users: r }": "GET /x tail",
+	} {
+		got := endings(map[string]string{"app.js": "const app = express();\nconst users = require('./users');\napp.use('/users', users);", "users.js": users + exported})
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", exported, got)
+		}
+	}
+}

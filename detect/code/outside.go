@@ -15,6 +15,7 @@ const (
 	markClose = '\x03'
 
 	markConstant = '='
+	markLeading  = '^' // a constant: unless it is known, nothing before it counts
 	markClient   = '!' // it may well be no client at all: unless it is one there is no request
 	markLikely   = '?' // it is called as clients are
 )
@@ -90,6 +91,10 @@ func (s *scan) constant(name string, value, deep int) {
 		}
 		v.Text = text
 	case "call_expression", "call":
+		if options := s.createdRoute(value); options >= 0 && deep > 0 {
+			s.constant(name, options, deep-1)
+			return
+		}
 		base, sure, ok := s.clientMade(value)
 		if !ok || !sure {
 			return
@@ -158,8 +163,10 @@ func (r *resolver) unmark(u *detect.Unit, url string, left int) (text string, su
 		if !closed || len(to) < 2 || !strings.HasPrefix(to[1:], "mod:") || strings.IndexByte(to, '#') < 0 {
 			return "", false, false // the source itself has such an octet
 		}
-		part, found, known := r.outside(u, to[1:], to[0] != markConstant, left)
+		part, found, known := r.outside(u, to[1:], to[0] == markClient || to[0] == markLikely, left)
 		switch {
+		case !known && to[0] == markLeading:
+			text, part, sure = "", "{}", false
 		case !known && to[0] == markClient:
 			return "", false, false
 		case !known:

@@ -72,6 +72,9 @@ func below(prefix, rest string) string {
 	if strings.HasPrefix(rest, "{}") {
 		return rest
 	}
+	if to, ok := strings.CutPrefix(rest, string([]byte{markOpen, markConstant})); ok && prefix != "" {
+		rest = string([]byte{markOpen, markLeading}) + to
+	}
 	return joinPath(prefix, rest)
 }
 

@@ -35,6 +35,7 @@ type scan struct {
 	made      map[string][]int      // what names anywhere in the file are set to, once somebody asks
 
 	returned map[int][]string         // the names that a function of Python returns, once somebody asks
+	prefixes map[string][]int         // the calls that give routers of Koa a prefix, by name, once somebody asks
 	lets     map[int]map[string][]int // the variables of functions of Rust, once somebody asks
 }
 

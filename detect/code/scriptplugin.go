@@ -31,7 +31,7 @@ func (s *scan) paramRouter(f int, name string, at served) (served, bool, bool) {
 		switch s.text(s.child(outer, "property")) {
 		case "group", "register", "route", "guard":
 			if into, sure, ok := s.servedBy(s.child(outer, "object")); ok {
-				into.prefix = joinPath(into.prefix, joinPath(s.mountPrefix(up), at.prefix))
+				into.prefix = below(into.prefix, below(s.mountPrefixes(up)[0], at.prefix))
 				return into, sure, true
 			}
 		}

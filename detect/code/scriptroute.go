@@ -120,7 +120,9 @@ func (s *scan) callableValue(i int) bool {
 // otherRoute reads fastify.route({method, url, handler}), app.on(method, path, handler) and app.openapi(route, …).
 func (s *scan) otherRoute(c, f, args int, name string) bool {
 	first := s.item(args, 0)
-	if name != "route" && name != "on" || name == "route" && !s.is(first, "object") {
+	handlers := slices.Collect(s.items(args))
+	listed := name == "on" || len(handlers) > 2 && (name == "route" || name == "register") // by method and path
+	if !listed && name != "openapi" && (name != "route" || !s.is(first, "object")) {
 		return false
 	}
 	at, _, ok := s.servedBy(s.child(f, "object"))
@@ -128,8 +130,12 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 		return false
 	}
 	url, methods := -1, first
-	handlers := slices.Collect(s.items(args))
-	if name == "route" {
+	switch {
+	case name == "openapi":
+		return s.openapiRoute(c, at, handlers)
+	case name == "register": // Koa's router.register(path, methods, handler)
+		url, methods, handlers = first, handlers[1], handlers[2:3]
+	case !listed:
 		if url = s.entry(first, "url"); url < 0 {
 			url = s.entry(first, "path")
 		}
@@ -138,7 +144,7 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 		if h := s.entry(first, "handler"); h >= 0 {
 			handlers = append(handlers, h)
 		}
-	} else if len(handlers) > 2 {
+	case len(handlers) > 2:
 		url, handlers = handlers[1], handlers[2:]
 	}
 	found := false
@@ -149,11 +155,19 @@ func (s *scan) otherRoute(c, f, args int, name string) bool {
 		}
 		found = true
 		for _, m := range s.each(methods) {
-			method, _ := s.str(m)
-			s.addRoute(c, at, strings.ToUpper(strings.ReplaceAll(method, "{}", "*")), text, handlers)
+			s.addRoute(c, at, s.methodOf(m), text, handlers)
 		}
 	}
 	return found
+}
+
+// methodOf is the method that a value names, "*" if that is not known.
+func (s *scan) methodOf(i int) string {
+	text, known := s.str(i)
+	if !known {
+		return "*"
+	}
+	return strings.ToUpper(strings.ReplaceAll(text, "{}", "*"))
 }
 
 // each is what an array holds, or the one thing that is no array.
@@ -166,7 +180,7 @@ func (s *scan) each(i int) []int {
 
 // addRoute adds the contract of one route.
 func (s *scan) addRoute(c int, at served, method, text string, handlers []int) {
-	contract := route(method, joinPath(at.prefix, text))
+	contract := route(method, below(at.prefix, text))
 	contract.Router, contract.Tail = at.router, at.part
 	contract.Path, contract.Line = s.unit.Path, s.line(s.nodes[c].start)
 	last := handlers[len(handlers)-1]
@@ -272,10 +286,12 @@ func (s *scan) servedBy(i int) (at served, sure, ok bool) {
 				return s.madeHere(i, at)
 			}
 			name := s.text(s.child(f, "property"))
-			if text, known := s.url(s.item(s.child(i, "arguments"), 0)); known && (name == "basePath" || name == "prefix") {
-				at.prefix = joinPath(text, at.prefix)
+			object := s.child(f, "object")
+			if name == "basePath" || name == "prefix" && !s.is(object, "identifier") { // those of names: [scan.prefixed]
+				text, _ := s.url(s.item(s.child(i, "arguments"), 0))
+				at.prefix = below(text, at.prefix)
 			}
-			i = s.child(f, "object")
+			i = object
 			left++ // a chain is as long as it likes: the tree's depth bounds it
 		case "new_expression":
 			return s.madeHere(i, at)
@@ -313,8 +329,9 @@ func (s *scan) madeHere(i int, at served) (served, bool, bool) {
 		return at, false, false
 	}
 	at.part = routerPart.MatchString(s.text(s.child(i, "function")))
-	if text, known := s.url(s.entry(s.item(s.child(i, "arguments"), 0), "prefix")); known {
-		at.prefix = joinPath(text, at.prefix)
+	if own := s.entry(s.item(s.child(i, "arguments"), 0), "prefix"); own >= 0 {
+		text, _ := s.url(own)
+		at.prefix = below(text, at.prefix)
 	}
 	for up := s.parent(i); up >= 0; up = s.parent(up) {
 		switch s.kind(up) {
@@ -344,7 +361,7 @@ func (s *scan) namedRouter(i int, at served) (served, bool, bool) {
 		}
 		if root = s.unwrap(root); s.is(root, "call_expression", "new_expression") && s.makesRouter(root) {
 			inner, sure, ok := s.servedBy(value)
-			inner.prefix, inner.router = joinPath(inner.prefix, at.prefix), name
+			inner.prefix, inner.router = below(s.prefixed(i, name, inner.prefix), at.prefix), name
 			if at.prefix == "" {
 				inner.prefix = strings.TrimSuffix(inner.prefix, "/")
 			}
@@ -353,7 +370,7 @@ func (s *scan) namedRouter(i int, at served) (served, bool, bool) {
 		return at, false, false
 	}
 	if b, ok := s.bound[name]; ok && routerName.MatchString(name) && !strings.Contains(b.module, "axios") {
-		at.router = target(b.module, b.name)
+		at.router, at.prefix = routerOf(b), below(s.prefixed(i, name, ""), at.prefix)
 		return at, false, true
 	}
 	return at, false, false
@@ -393,58 +410,4 @@ func (s *scan) valueOf(i int, name string) int {
 		}
 	}
 	return -1
-}
-
-// mountPrefix is the prefix in the arguments of a mount: a string that comes first, or an option.
-func (s *scan) mountPrefix(args int) string {
-	for a := range s.items(args) {
-		if s.is(a, "object") {
-			if text, known := s.url(s.entry(a, "prefix")); known {
-				return text
-			}
-		}
-	}
-	first := s.item(args, 0)
-	if s.is(first, "identifier", "member_expression") && s.imported(first) != "" && !prefixName.MatchString(s.text(first)) {
-		return "" // middleware
-	}
-	text, known := s.url(first)
-	if !known {
-		return ""
-	}
-	return text
-}
-
-// prefixName are names that people give to prefixes, where a handler could stand as well.
-var prefixName = regexp.MustCompile(`^[\w.]*[A-Z]{2}[A-Z0-9_]*$|(?i:prefix|path|base|url|route|version)\w*$`)
-
-// mount reads app.use("/v1", router), app.route("/v1", sub), app.register(plugin, { prefix }).
-func (s *scan) mount(f, args int, name string) bool {
-	if !slices.Contains([]string{"use", "route", "register", "mount", "group"}, name) {
-		return false
-	}
-	into, _, ok := s.servedBy(s.child(f, "object"))
-	if !ok {
-		return false
-	}
-	prefix := s.mountPrefix(args)
-	for a := range s.items(args) {
-		for s.is(a, "call_expression") && s.is(s.child(a, "function"), "member_expression") && !s.makesRouter(a) {
-			a = s.child(s.child(a, "function"), "object") // sub.routes()
-		}
-		router := ""
-		if from := s.required(a); from != "" {
-			router = target(from, "default")
-		} else if s.is(a, "identifier") && s.functionWith(a, s.text(a)) < 0 {
-			if router = s.text(a); s.bound[router].module != "" {
-				router = s.nameOf(router, "")
-			}
-		}
-		if router != "" {
-			s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
-				Prefix: joinPath(into.prefix, prefix), Router: router, Into: into.router, Line: s.line(s.nodes[f].start),
-			})
-		}
-	}
-	return true
 }
