@@ -117,7 +117,7 @@ func (s *scan) pythonRoute(method, path string, router, at int) detect.Contract 
 	} else {
 		name, prefix, part = s.hung(at)
 	}
-	contract := route(method, joinPath(prefix, path))
+	contract := route(method, below(prefix, path))
 	contract.Tail, contract.Router, contract.Path, contract.Line = part, name, s.unit.Path, s.line(s.nodes[at].start)
 	return contract
 }
@@ -190,6 +190,8 @@ func (s *scan) routeCall(c int) {
 		s.pythonMount(c, args, name, object)
 	case "Blueprint":
 		s.ownPrefix(c, args)
+	case "group":
+		s.blueprintGroup(c, args)
 	case "Starlette", "Router", "FastAPI":
 		s.pythonMount(c, args, name, c)
 	}
@@ -251,40 +253,6 @@ func (s *scan) pythonMount(c, args int, name string, object int) {
 }
 
 func pythonMade(maker string) bool { _, known := pythonMakers[maker]; return known }
-
-// mountAt notes that a router hangs on another, which is the one that gets the list where the call stands in one.
-func (s *scan) mountAt(c, router, prefix, object int) {
-	text, known := s.url(prefix)
-	if prefix >= 0 && strings.HasPrefix(text, "{}") {
-		return
-	}
-	if !known {
-		text = ""
-	}
-	from, _ := s.pythonRouter(router)
-	var into, outer string
-	if object >= 0 && object != c {
-		into, outer = s.pythonRouter(object)
-	} else {
-		into, outer, _ = s.hung(c)
-	}
-	if into != "" {
-		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
-			Prefix: joinPath(outer, text), Router: from, Into: into, Line: s.line(s.nodes[c].start),
-		})
-	}
-}
-
-// ownPrefix notes the prefix that a blueprint is made with, which registering it can replace.
-func (s *scan) ownPrefix(c, args int) {
-	assign := s.parent(c)
-	prefix, known := s.url(s.keyword(args, "url_prefix"))
-	if known && s.is(assign, "assignment") {
-		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
-			Prefix: prefix, Router: s.text(s.child(assign, "left")), Into: ownPrefix, Line: s.line(s.nodes[c].start),
-		})
-	}
-}
 
 var pythonClient = regexp.MustCompile(`(?i)^(?:self\.)?(?:requests|httpx|aiohttp|s|http|_?\w*client|_?\w*session|api)$`)
 

@@ -44,9 +44,10 @@ func (s *scan) pythonRouter(i int) (name, prefix string) {
 			return target(b.module, b.name), ""
 		}
 		made := s.madeAs(i, name)
-		if text, known := s.url(s.keyword(s.child(made, "arguments"), "prefix")); known {
-			prefix = text
+		if s.isGroup(made) {
+			return s.groupName(made), ""
 		}
+		prefix = s.prefixText(s.keyword(s.child(made, "arguments"), "prefix"))
 		if f := s.returnedBy(i, name); f != "" {
 			return f, prefix
 		}
@@ -57,6 +58,9 @@ func (s *scan) pythonRouter(i int) (name, prefix string) {
 	case "attribute":
 		return s.routerMember(i), ""
 	case "call":
+		if s.isGroup(i) {
+			return s.groupName(i), ""
+		}
 		if f := s.child(i, "function"); s.is(f, "identifier", "attribute") {
 			return s.pythonRouter(f)
 		}
@@ -144,22 +148,20 @@ func (s *scan) hung(c int) (router, prefix string, part bool) {
 			f := s.child(up, "function")
 			switch name := s.maker(up); name {
 			case "Mount", "mount":
-				if text, ok := s.url(s.argument(s.child(up, "arguments"), "path", 0)); ok {
-					prefix = joinPath(text, prefix)
-				}
+				prefix = below(s.prefixText(s.argument(s.child(up, "arguments"), "path", 0)), prefix)
 				if name == "mount" {
 					router, outer := s.pythonRouter(s.child(f, "object"))
-					return router, joinPath(outer, prefix), false
+					return router, below(outer, prefix), false
 				}
 			case "append", "extend", "insert", "add_routes":
 				router, outer := s.pythonRouter(s.child(f, "object"))
-				return router, joinPath(outer, prefix), s.routerPart(s.child(f, "object"))
+				return router, below(outer, prefix), s.routerPart(s.child(f, "object"))
 			case "Starlette", "FastAPI":
 				part = true
 			}
 		case "assignment", "augmented_assignment":
 			router, outer := s.pythonRouter(s.child(up, "left"))
-			return router, joinPath(outer, prefix), !part
+			return router, below(outer, prefix), !part
 		case "function_definition", "class_definition":
 			return "", prefix, false
 		case "return_statement":

@@ -186,6 +186,11 @@ func TestRoutesOfPython(t *testing.T) { // C4, C5
 		{"sanic and quart", map[string]string{
 			"a.py": "from sanic import Sanic, Blueprint\napp = Sanic('x')\nbp = Blueprint('b', url_prefix='/b')\n@bp.get('/<name:str>')\nasync def h(r, name): pass\napp.blueprint(bp)\napp.add_route(h, '/added', methods=['PUT'])\n@app.route('/q')\nasync def q(): pass\n",
 		}, []string{"GET /b/{}", "GET /q", "PUT /added"}},
+		{"sanic's groups", map[string]string{
+			"app.py":    "from sanic import Sanic\nfrom groups import api, late\napp = Sanic('x')\napp.blueprint(api)\napp.blueprint(late, url_prefix='/l')\n",
+			"groups.py": "from sanic import Blueprint\nfrom b import one, two\nthree = Blueprint('t', url_prefix='/t')\nv1 = Blueprint.group(two, [three], url_prefix='/v1')\napi = Blueprint.group(one, v1, url_prefix='/api')\nlate = Blueprint.group(four, url_prefix=PREFIX)\nrest = Blueprint.group(five)\nnone = Red.group(three, url_prefix='/no')\nfour = Blueprint('f')\nfive = Blueprint('g', url_prefix='/g')\n@three.get('/x')\ndef x(r): pass\n@four.get('/y')\ndef y(r): pass\n@five.get('/z')\ndef z(r): pass\n",
+			"b.py":      "from sanic import Blueprint\none = Blueprint('one', url_prefix='/one')\ntwo = Blueprint('two', url_prefix='/two')\n@one.get('/<id:int>')\ndef a(r, id): pass\n@two.post('/')\ndef b(r): pass\n",
+		}, []string{"GET /api/one/{}", "GET /api/v1/t/x", "GET /g/z", "GET /y", "POST /api/v1/two"}},
 		{"starlette", map[string]string{
 			"a.py": "from starlette.applications import Starlette\nfrom starlette.routing import Route, Mount\ndef h(r): pass\nsub = Starlette(routes=[Route('/s', h)])\napp = Starlette(routes=[Route('/', h), Mount('/v1', routes=[Route('/u/{id:int}', endpoint=h, methods=['POST'])])])\n",
 		}, []string{"GET /", "GET /s", "POST /v1/u/{}"}},
