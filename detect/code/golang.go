@@ -29,7 +29,8 @@ type goScan struct {
 	shadow    shadows
 	values    map[string][]goValue
 	variables map[string][]goVariable
-	budget    int // how many more steps the value at hand may take
+	budget    int  // how many more steps the value at hand may take
+	marks     bool // what other files say is marked
 }
 
 type goRange struct{ from, to, name token.Pos }

@@ -89,7 +89,7 @@ func (w *goWalk) stripping(call *ast.CallExpr) string {
 // strip notes what http.StripPrefix(prefix, handler) serves.
 func (w *goWalk) strip(call *ast.CallExpr, env goEnv) {
 	if inner, _ := w.carried(call.Args[1], env); inner.router != "" {
-		text, _ := w.str(call.Args[0], valuesMax)
+		text, _ := w.url(call.Args[0])
 		w.mountAt(call.Pos(), inner.router, served{router: w.stripping(call)}, text)
 	}
 }
@@ -107,7 +107,7 @@ func (w *goWalk) mount(c *ast.CallExpr, at served, text string, inner served, cu
 	case inner.strips == nil:
 		w.mountAt(c.Pos(), inner.router, served{}, "")
 	default:
-		prefix, _ := w.str(inner.strips.Args[0], valuesMax)
+		prefix, _ := w.url(inner.strips.Args[0])
 		switch prefix = strings.TrimRight(prefix, "/"); {
 		case strings.HasPrefix(local+"/", prefix+"/"):
 			w.mountAt(c.Pos(), inner.router, served{router: at.router}, "")
@@ -122,7 +122,7 @@ func (w *goWalk) mount(c *ast.CallExpr, at served, text string, inner served, cu
 // inside walks a function that is given a part of a router.
 func (w *goWalk) inside(lit *ast.FuncLit, at served, args []ast.Expr, env goEnv) {
 	if len(args) > 1 { // chi's Group has no path
-		text, _ := w.str(args[0], valuesMax)
+		text, _ := w.url(args[0])
 		at.prefix = below(at.prefix, text)
 	}
 	inner := goEnv{}

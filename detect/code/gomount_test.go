@@ -2,7 +2,10 @@ package code
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/parley-mesh/parley/detect"
 )
 
 // endings are the routes of a state of a repository, those of which only the end is known marked as such.
@@ -88,6 +91,52 @@ func TestRoutersOfGoThatAreMadeOfThemselvesEnd(t *testing.T) { // C5
 	} {
 		if got := endings(map[string]string{"a.go": head + text}); !slices.Equal(got, want) {
 			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestConstantsOfOtherFilesOfGo(t *testing.T) { // C4, C5
+	const head = "package p\nimport (\"net/http\"; \"fmt\"; \"acme.com/shop/paths\"; \"example.com/other\")\n"
+	files := map[string]string{
+		"paths/a.go":      "package paths\nimport (\"fmt\"; \"acme.com/shop/paths/base\")\nconst (\n Refunds = \"/v1/refunds\"\n Deep = base.V2 + \"/deep\"\n low = \"/low\"\n Low = low\n)\nvar Users = fmt.Sprintf(\"%s/users\", Root)\nvar Loaded = load()\n",
+		"paths/b.go":      "package paths\nconst Root = \"https://a.b/v3\"\n",
+		"paths/base/c.go": "package base\nconst V2 = \"/v2\"\n",
+		"p/own.go":        "package p\nconst own = \"/own\"\ntype T struct{}\nconst Low = low\n",
+	}
+	for text, want := range map[string]struct {
+		requests string
+		routes   []string
+	}{
+		"func f() { http.Get(paths.Refunds + \"/1\") }":                                                                        {"GET /v1/refunds/1", nil},
+		"func f() { http.Get(fmt.Sprintf(\"%s%s/%s\", base, paths.Refunds, id)) }":                                             {"GET /v1/refunds/{} tail", nil},
+		"func f() { http.Get(paths.Deep) }":                                                                                    {"GET /v2/deep", nil},
+		"func f() { http.Get(paths.Low) }":                                                                                     {"GET /low", nil},
+		"func f() { http.Get(paths.Users) }":                                                                                   {"GET /v3/users", nil},
+		"func f() { http.Get(own + \"/x\") }":                                                                                  {"GET /own/x", nil},
+		"func f() { http.Get(paths.Loaded + \"/x\") }":                                                                         {"GET /x tail", nil},
+		"func f() { http.Get(paths.None + \"/x\") }":                                                                           {"GET /x tail", nil},
+		"func f() { http.Get(other.Refunds + \"/x\") }":                                                                        {"GET /x tail", nil},
+		"func f() { http.Get(paths.Refunds() + \"/x\") }":                                                                      {"GET /x tail", nil},
+		"func f(own string) { http.Get(own + \"/x\") }":                                                                        {"GET /x tail", nil},
+		"func f(paths S) { http.Get(paths.Refunds + \"/x\") }":                                                                 {"GET /x tail", nil},
+		"func main() { http.HandleFunc(\"POST \" + paths.Refunds, h) }":                                                        {"", []string{"POST /v1/refunds"}},
+		"func main() { http.HandleFunc(paths.Refunds + \"/{id}\", h) }":                                                        {"", []string{"* /v1/refunds/{}"}},
+		"func main() { http.HandleFunc(own, h) }":                                                                              {"", []string{"* /own"}},
+		"func main() { http.HandleFunc(other.Path, h) }":                                                                       {"", nil},
+		"func main() { http.HandleFunc(other.Path + \"/x\", h) }":                                                              {"", []string{"* /x tail"}},
+		"func main() { m := http.NewServeMux(); m.HandleFunc(\"/x\", h); http.Handle(own+\"/\", http.StripPrefix(own, m)) }":   {"", []string{"* /own/x"}},
+		"func main() { m := http.NewServeMux(); m.HandleFunc(\"/x\", h); http.Handle(none+\"/\", http.StripPrefix(none, m)) }": {"", []string{"* /x tail"}},
+	} {
+		files["p/a.go"] = head + text
+		r := New(Project{GoModules: map[string]string{"": "acme.com/shop"}})
+		var requests []string
+		for _, ref := range r.Compare(nil, readAll(r, files)).References {
+			if ref.Kind == detect.Request {
+				requests = append(requests, ref.Target[len("http:"):]+map[bool]string{true: " tail"}[ref.Tail])
+			}
+		}
+		if got, routes := strings.Join(requests, ", "), endings(files); got != want.requests || !slices.Equal(routes, want.routes) {
+			t.Errorf("%s\n got %q %q\nwant %q", text, got, routes, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package code
 import (
 	"go/ast"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -48,17 +49,54 @@ func (w *goWalk) clientCall(c *ast.CallExpr, f *ast.SelectorExpr) {
 	default:
 		return
 	}
-	if key := w.key(f.X); len(c.Args) > 0 && goClient.MatchString(key) {
-		w.request(c, strings.ToUpper(strings.TrimSuffix(f.Sel.Name, "Form")), c.Args[0], false)
+	if len(c.Args) == 0 {
+		return
+	}
+	method := strings.ToUpper(strings.TrimSuffix(f.Sel.Name, "Form"))
+	module, of := w.typeOf(f.X, valuesMax)
+	switch field, isField := strings.CutSuffix(of, typeIs); {
+	case module == "net/http" && of == "Client", isField && module == "" && goHTTPClient(w.unit, field):
+		w.request(c, method, c.Args[0], true)
+	case isField && module == "" && w.elsewhere(field):
+		w.requestAt(c, method, mark(markClient, target("", field)), c.Args[0])
+	case goClient.MatchString(w.key(f.X)):
+		w.request(c, method, c.Args[0], false)
+	}
+}
+
+// elsewhere reports whether what a name begins with is declared in another file of the package.
+func (w *goWalk) elsewhere(name string) bool {
+	first, _, _ := strings.Cut(name, ".")
+	return !hasKey(w.index, "sym:go:"+w.unit.Path+"#"+first) && strings.Count(name, ".") == 1 && !strings.Contains(name, typeIs)
+}
+
+// goHTTPClient reports whether a field of a struct of a file is a client of HTTP.
+func goHTTPClient(u *detect.Unit, field string) bool {
+	i := slices.IndexFunc(u.Symbols, func(s detect.Symbol) bool { return s.ID == "sym:go:"+u.Path+"#"+field })
+	if i < 0 || u.Symbols[i].Kind != detect.Field {
+		return false
+	}
+	pkg, name, _ := strings.Cut(strings.TrimPrefix(u.Symbols[i].Signature.Result, "*"), ".")
+	return name == "Client" && importOf(u, pkg) == "net/http"
+}
+
+// requestAt notes a request by what another file may say is a client.
+func (w *goWalk) requestAt(c *ast.CallExpr, method, client string, url ast.Expr) {
+	if text, known := w.url(url); known {
+		w.refer(detect.Request, "url:"+method+" "+client+text, c.Pos())
+		w.unit.References[len(w.unit.References)-1].Sure = true
 	}
 }
 
 func (w *goWalk) request(c *ast.CallExpr, method string, url ast.Expr, sure bool) {
-	text, known := w.str(url, valuesMax)
+	text, known := w.url(url)
 	if !known {
 		return
 	}
-	to, tail, ok := request(method, text)
+	to, tail, ok := "url:"+method+" "+text, false, true
+	if !strings.ContainsRune(text, markOpen) { // [resolver.requestOf] knows the rest
+		to, tail, ok = request(method, text)
+	}
 	if !ok {
 		return
 	}

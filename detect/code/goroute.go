@@ -30,6 +30,7 @@ type goWalk struct {
 // contracts reads routes and requests.
 func (g *goScan) contracts() {
 	g.collectValues()
+	g.constants()
 	router := false
 	for _, m := range g.imports {
 		router = router || m == "net/http" || goRouters.MatchString(m)
@@ -172,7 +173,7 @@ func (w *goWalk) servedBy(e ast.Expr, env goEnv) (at served, ok bool) {
 		switch f.Sel.Name {
 		case "Group", "PathPrefix", "Route", "Path":
 			if len(x.Args) > 0 {
-				text, _ := w.str(x.Args[0], valuesMax)
+				text, _ := w.url(x.Args[0])
 				at.prefix = below(at.prefix, text)
 			}
 			return at, true
@@ -245,7 +246,7 @@ func (w *goWalk) routerCall(c *ast.CallExpr, name string, at served, methods []s
 		}
 		return true
 	case (name == "Mount" || name == "Use") && len(args) > 1:
-		text, _ := w.str(args[0], valuesMax)
+		text, _ := w.url(args[0])
 		if inner, _ := w.carried(args[len(args)-1], env); inner.router != "" {
 			w.mount(c, at, text, inner, true)
 		}
@@ -266,7 +267,7 @@ func (w *goWalk) routerCall(c *ast.CallExpr, name string, at served, methods []s
 	if len(args) < 2 {
 		return true
 	}
-	text, known := w.str(args[0], valuesMax)
+	text, known := w.url(args[0])
 	if !known && text == "{}" {
 		return true
 	}

@@ -3,6 +3,7 @@ package code
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,6 +30,11 @@ func (g *goScan) collectValues() {
 				for i, left := range n.Lhs {
 					if id, ok := left.(*ast.Ident); ok {
 						g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, setTo(n.Rhs, i, len(n.Lhs))})
+					}
+					if field, ok := left.(*ast.SelectorExpr); ok && strings.HasSuffix(field.Sel.Name, "Path") { // of a URL, which is another now
+						if id, ok := field.X.(*ast.Ident); ok {
+							g.values[id.Name] = append(g.values[id.Name], goValue{n.End(), in, nil})
+						}
 					}
 				}
 			case *ast.ValueSpec:
@@ -99,43 +105,32 @@ func (g *goScan) spelled(e ast.Expr, left int) (text string, known bool) {
 		if from := g.valueOf(x); from != nil && from.End() <= x.Pos() || from != nil && !g.hidden(x) {
 			return g.str(from, left-1)
 		}
-	case *ast.SelectorExpr:
-		if id, ok := x.X.(*ast.Ident); ok && g.imports[id.Name] == "net/http" {
-			if method, ok := strings.CutPrefix(x.Sel.Name, "Method"); ok {
-				return strings.ToUpper(method), true
-			}
+		if !g.hidden(x) && !hasKey(g.index, "sym:go:"+g.unit.Path+"#"+x.Name) && types.Universe.Lookup(x.Name) == nil {
+			return g.marked("", x.Name)
 		}
+	case *ast.SelectorExpr:
+		id, ok := x.X.(*ast.Ident)
+		if !ok || g.imports[id.Name] == "" || g.hidden(id) {
+			return "{}", false
+		}
+		if method, ok := strings.CutPrefix(x.Sel.Name, "Method"); ok && g.imports[id.Name] == "net/http" {
+			return strings.ToUpper(method), true
+		}
+		return g.marked(g.imports[id.Name], x.Sel.Name)
 	case *ast.CallExpr:
 		return g.strCall(x, left-1)
-	}
-	return "{}", false
-}
-
-// strCall reads fmt.Sprintf, path.Join and url.JoinPath.
-func (g *goScan) strCall(call *ast.CallExpr, left int) (text string, known bool) {
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || len(call.Args) == 0 {
-		return "{}", false
-	}
-	switch id, _ := f.X.(*ast.Ident); {
-	case id == nil:
-	case g.imports[id.Name] == "fmt" && f.Sel.Name == "Sprintf":
-		format, ok := g.str(call.Args[0], left)
-		n := 0
-		return goVerb.ReplaceAllStringFunc(format, func(verb string) string {
-			n++
-			if n >= len(call.Args) || verb[len(verb)-1] == 'd' {
-				return "{}"
-			}
-			part, _ := g.str(call.Args[n], left)
-			return part
-		}), ok
-	case f.Sel.Name == "Join" && g.imports[id.Name] == "path", f.Sel.Name == "JoinPath" && g.imports[id.Name] == "net/url":
-		for _, a := range call.Args {
-			part, ok := g.str(a, left)
-			text, known = joinPath(text, part), known || ok
+	case *ast.UnaryExpr:
+		if x.Op == token.AND {
+			return g.str(x.X, left-1)
 		}
-		return text, known
+	case *ast.CompositeLit: // &url.URL{Path: "/x"}
+		if module, of := g.typeName(x.Type); module == "net/url" && of == "URL" {
+			for _, e := range x.Elts {
+				if pair, ok := e.(*ast.KeyValueExpr); ok && g.fieldKey(pair) == "Path" {
+					return g.str(pair.Value, left-1)
+				}
+			}
+		}
 	}
 	return "{}", false
 }

@@ -34,6 +34,9 @@ func (s *scan) url(i int) (text string, known bool) {
 // imported is what a name, or a member of what a name stands for, is in another module: mod:<module>#<name>; "" for all else.
 func (s *scan) imported(i int) string {
 	text := s.text(i)
+	if s.is(i, "subscript_expression") && s.propertyName(i) != "" {
+		text = s.text(s.child(i, "object")) + "." + s.propertyName(i)
+	}
 	first, rest, _ := strings.Cut(text, ".")
 	b, ok := s.bound[first]
 	if !ok || b.name == "" || len(text) > 100 || strings.ContainsAny(text, "()[]?! \n") || s.hidden(first, i) {
@@ -81,10 +84,10 @@ func (s *scan) passes(name string) bool {
 
 // constant notes one value, and those of an object's entries.
 func (s *scan) constant(name string, value, deep int) {
-	value = s.unwrap(value)
+	value = s.constantObject(s.unwrap(value))
 	var v detect.Value
 	switch s.kind(value) {
-	case "string", "template_string", "binary_expression", "binary_operator", "concatenated_string", "new_expression", "identifier", "member_expression", "attribute":
+	case "string", "template_string", "ternary_expression", "binary_expression", "binary_operator", "concatenated_string", "new_expression", "identifier", "member_expression", "attribute":
 		text, known := s.url(value)
 		if !known {
 			return
@@ -100,10 +103,10 @@ func (s *scan) constant(name string, value, deep int) {
 			return
 		}
 		v.Text, v.Client = base, true
-	case "object":
-		for c := range s.items(value) {
-			if key := strings.Trim(s.text(s.child(c, "key")), `"'`); s.is(c, "pair") && deep > 0 && key != "" {
-				s.constant(name+"."+key, s.child(c, "value"), deep-1)
+	case "object", "enum_declaration":
+		for key, entry := range s.entries(value) {
+			if deep > 0 && !s.is(entry, "shorthand_property_identifier", "method_definition") {
+				s.constant(name+"."+key, entry, deep-1)
 			}
 		}
 		return

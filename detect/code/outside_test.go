@@ -3,8 +3,8 @@ package code
 import "testing"
 
 func TestURLsWithConstantsOfOtherFiles(t *testing.T) { // C4
-	config := "export const API = '/v1';\nconst inner = '/in';\nexport { inner as outer };\nexport const ROUTES = { users: '/users', deep: { one: `${API}/one` } } as const;\nexport const unknown = process.env.X;\nexport default '/d';"
-	client := "import axios from 'axios';\nimport { API } from './config';\nexport const api = axios.create({ baseURL: `https://a.b${API}` });\nexport const backend = axios.create({ baseURL: '/backend/' });\nexport default axios.create({ baseURL: '/whole' });\nexport const list = new Map();"
+	config := "export const API = '/v1';\nconst inner = '/in';\nexport { inner as outer };\nexport const ROUTES = { users: '/users', deep: { one: `${API}/one` } } as const;\nexport const unknown = process.env.X;\nexport enum Paths { Users = '/v1/e', Odd = 3 }\nexport const FROZEN = Object.freeze({ users: '/frozen' });\nexport default '/d';"
+	client := "import axios from 'axios';\nimport { API } from './config';\nexport const api = axios.create({ baseURL: `https://a.b${API}` });\nexport const backend = axios.create({ baseURL: '/backend/' });\nexport default axios.create({ baseURL: '/whole' });\nexport const list = new Map();\nexport const someApi = () => 1;\nexport const gotApi = axios.create({ baseURL: '/got' });"
 	for text, want := range map[string]string{
 		"import { API } from './config';\nfetch(`${API}/users/${id}`)":                               "GET /v1/users/{}",
 		"import { API as A } from './config';\nfetch(A + '/users', { method: 'PUT' })":               "PUT /v1/users",
@@ -12,6 +12,13 @@ func TestURLsWithConstantsOfOtherFiles(t *testing.T) { // C4
 		"import { ROUTES } from './config';\nfetch(ROUTES.users)":                                    "GET /users",
 		"import * as cfg from './config';\nfetch(cfg.ROUTES.deep.one + '/x')":                        "GET /v1/one/x",
 		"import { API } from './barrel';\nfetch(API)":                                                "GET /v1",
+		"import { Paths } from './config';\nfetch(`${Paths.Users}/x`)":                               "GET /v1/e/x",
+		"import { Paths } from './config';\nfetch(Paths['Users'])":                                   "GET /v1/e",
+		"import { Paths } from './config';\nfetch(Paths.Odd)":                                        "",
+		"import { Paths } from './config';\nfetch(Paths[users])":                                     "",
+		"import { FROZEN } from './config';\nfetch(FROZEN.users)":                                    "GET /frozen",
+		"import { gotApi } from './client';\ngotApi('users', { method: 'put' })":                     "PUT /got/users",
+		"import { someApi } from './client';\nsomeApi('users')":                                      "",
 		"import { unknown } from './config';\nfetch(`${unknown}/users`)":                             "GET /users tail",
 		"import { API } from './nowhere';\nfetch(`${API}/users`)":                                    "GET /users tail",
 		"import { API } from './nowhere';\nfetch(API)":                                               "",

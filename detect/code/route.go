@@ -91,7 +91,7 @@ func route(method, path string) detect.Contract {
 }
 
 // request is the target of an HTTP call to a URL in which {} stands for what is not known. Tail says that the
-// base is one of those parts.
+// base is one of those parts, or what the last part of the path goes on with: a query, most often, or more of the path.
 func request(method, url string) (target string, tail, ok bool) {
 	if at := strings.Index(url, "://"); at >= 0 {
 		rest := url[at+3:]
@@ -111,6 +111,9 @@ func request(method, url string) (target string, tail, ok bool) {
 		url = "/" + url
 	}
 	path, _ := routePath(url)
+	if word, open := strings.CutSuffix(url[strings.LastIndexByte(url, '/')+1:], "{}"); open && word != "" && !strings.ContainsAny(word, "{}?#") {
+		tail = true
+	}
 	if strings.Trim(path, "/{}") == "" && (tail || path != "/") {
 		return "", false, false // nothing of it is known
 	}

@@ -129,39 +129,78 @@ func requestsOf(files map[string]string, path string) string {
 	return strings.Join(all, ", ")
 }
 
+// scriptCalls are scripts with the requests that they make.
+var scriptCalls = []struct{ text, want string }{
+	{"fetch('/v1/refunds', { method: 'POST' })", "POST /v1/refunds"},
+	{"fetch('/v1/refunds?x=1')", "GET /v1/refunds"},
+	{"fetch('https://api.acme.com/v1/refunds')", "GET /v1/refunds"},
+	{"const V = '/v1';\nfetch(`${V}/refunds/${id}`, { method: 'DELETE' })", "DELETE /v1/refunds/{}"},
+	{"fetch(`${process.env.API}/v1/refunds`)", "GET /v1/refunds tail"},
+	{"fetch(BASE + '/v1/refunds/' + id, options)", "* /v1/refunds/{} tail"},
+	{"const o = { method: 'PUT' };\nfetch('/x', o)", "PUT /x"},
+	{"fetch(new URL('/v1/x', base))", "GET /v1/x tail"},
+	{"const R = { refunds: { one: '/v1/r/1' } } as const;\nfetch(R.refunds.one)", "GET /v1/r/1"},
+	{"fetch(url)", ""},
+	{"function f(fetch) { fetch('/x') }", ""},
+	{"import axios from 'axios';\naxios.post('/v1/refunds', body)", "POST /v1/refunds"},
+	{"import axios from 'axios';\naxios({ url: '/v1/x', method: 'put' })", "PUT /v1/x"},
+	{"import axios from 'axios';\nconst api = axios.create({ baseURL: 'https://a.b/v1' });\napi.get(`/refunds/${id}`)", "GET /v1/refunds/{}"},
+	{"import { api } from './client';\napi.post('/refunds', x)", "POST /refunds tail"},
+	{"import ky from 'ky';\nconst k = ky.extend({ prefixUrl: '/v1' });\nk.delete('refunds/1')", "DELETE /v1/refunds/1"},
+	{"window.fetch('/v1/r', { method: 'post' })", "POST /v1/r"},
+	{"globalThis.fetch('/v1/r')", "GET /v1/r"},
+	{"db.fetch('/v1/r')", ""},
+	{"import axios from 'axios';\naxios.get('/x', { baseURL: '/v1' })", "GET /v1/x"},
+	{"import axios from 'axios';\naxios.post('/x', { baseURL: 1 }, { baseURL: '/v1/' })", "POST /v1/x"},
+	{"import axios from 'axios';\naxios.defaults.baseURL = '/v1';\naxios.get('/x')", "GET /x tail"},
+	{"import ky from 'ky';\nky('v1/x', { method: 'post', prefixUrl: '/api' })", "POST /api/v1/x"},
+	{"import got from 'got';\ngot.post('https://x.y/v1/z', { json: {} })", "POST /v1/z"},
+	{"import got from 'got';\ngot('https://x.y/v1/z', { method: 'PATCH' })", "PATCH /v1/z"},
+	{"class S { constructor(private http: HttpClient) {}\n m() { return this.http.get<R>('/v1/r') } }", "GET /v1/r"},
+	{"class S { private http = inject(HttpClient);\n m() { return this.http.post('/v1/r', 1) } }", "POST /v1/r tail"},
+	{"import got from 'got';\nconst g = got.extend({ prefixUrl: 'https://a.b/v1' });\ng('r')", "GET /v1/r"},
+	{"import got from 'got';\nconst g = got.extend({ prefixUrl: 'https://a.b/v1' });\ng('r', { method: 'post' })", "POST /v1/r"},
+	{"import got from 'got';\ngot.extend({ prefixUrl: '/v1' })('r/' + id)", "GET /v1/r/{}"},
+	{"import got from 'got';\ngot.extend({ prefixUrl: '/v1' }).post('r')", "POST /v1/r"},
+	{"import got from 'got';\ngot.extend({ prefixUrl: BASE })('r')", "GET /r tail"},
+	{"import got from 'got';\ngot.extend({ retry: 2 }).extend({ prefixUrl: '/v1' })('r')", "GET /v1/r"},
+	{"import axios from 'axios';\nconst a = axios.create({ baseURL: '/v1' });\na('/r', { method: 'put' })", "PUT /v1/r"},
+	{"import axios from 'axios';\nconst a = axios.create({ baseURL: '/v1' });\na({ url: '/r', method: 'put' })", "PUT /v1/r"},
+	{"const g = thing.extend({ prefixUrl: '/v1' });\ng('r')", ""},
+	{"thing.extend({ prefixUrl: '/v1' })('r')", ""},
+	{"client('/v1/r')", ""},
+	{"enum Paths { Refunds = '/v1/refunds', One = `/v1/one`, N = 3 }\nfetch(Paths.Refunds)", "GET /v1/refunds"},
+	{"enum Paths { Refunds = '/v1/refunds' }\nfetch(Paths['Refunds'] + `/${id}`)", "GET /v1/refunds/{}"},
+	{"const enum P { R = '/v1/r' }\nfetch(`${P.R}/x`, { method: 'PUT' })", "PUT /v1/r/x"},
+	{"enum P { R = '/v1/r', 'S-T' = '/st' }\nfetch(P['S-T'])", "GET /st"},
+	{"enum P { R = '/v1/r' }\nfetch(P.Other)", ""},
+	{"enum P { R = '/v1/r' }\nfunction f(P) { fetch(P.R) }", ""},
+	{"enum P { R, S = R + 1 }\nfetch(P.S)", ""},
+	{"const R = { a: '/v1/a' } as const;\nfetch(R['a'])", "GET /v1/a"},
+	{"const R = { a: '/v1/a' } as const;\nfetch(R[a])", ""},
+	{"const R = Object.freeze({ a: '/v1/a' });\nfetch(R.a)", "GET /v1/a"},
+	{"const R = <const>{ a: '/v1/a' };\nfetch(R.a)", "GET /v1/a"},
+	{"const R = other({ a: '/v1/a' });\nfetch(R.a)", ""},
+	{"fetch(`/v1/r${q ? '?a=1' : ''}`)", "GET /v1/r"},
+	{"fetch(`/v1/r${q ? `?a=${q}` : ''}`)", "GET /v1/r"},
+	{"fetch(`/v1/r${q && '?a=1'}`)", "GET /v1/r"},
+	{"fetch(`/v1/r` + (q ? '?a=1' : ''))", "GET /v1/r"},
+	{"fetch(`/v1/r${q ? '' : '#x'}`)", "GET /v1/r"},
+	{"fetch(`/v1/r${q ? '/1' : ''}`)", "GET /v1/{} tail"},
+	{"fetch(`/v1/r${q ? '?a' : b}`)", "GET /v1/{} tail"},
+	{"fetch(`/v1/r${query}`)", "GET /v1/{} tail"},
+	{"fetch(`/v1/r/${id}`)", "GET /v1/r/{}"},
+	{"fetch(`/v1/r-${id}/x`)", "GET /v1/{}/x"},
+	{"fetch(q ? '?a=1' : '#b')", ""},
+	{"fetch(`/v1/r/${q ? 'a' : 'b'}`)", "GET /v1/r/{}"},
+	{"fetch(`/v1/r/${q ? 'a' : 'a'}/x`)", "GET /v1/r/a/x"},
+	{"const q = x ? '?a=1' : '';\nfetch(`/v1/r${q}`)", "GET /v1/r"},
+	{"cache.get('/x')", ""},
+	{"map.delete('/x')", ""},
+}
+
 func TestHTTPCallsAreRead(t *testing.T) { // C4
-	cases := []struct{ text, want string }{
-		{"fetch('/v1/refunds', { method: 'POST' })", "POST /v1/refunds"},
-		{"fetch('/v1/refunds?x=1')", "GET /v1/refunds"},
-		{"fetch('https://api.acme.com/v1/refunds')", "GET /v1/refunds"},
-		{"const V = '/v1';\nfetch(`${V}/refunds/${id}`, { method: 'DELETE' })", "DELETE /v1/refunds/{}"},
-		{"fetch(`${process.env.API}/v1/refunds`)", "GET /v1/refunds tail"},
-		{"fetch(BASE + '/v1/refunds/' + id, options)", "* /v1/refunds/{} tail"},
-		{"const o = { method: 'PUT' };\nfetch('/x', o)", "PUT /x"},
-		{"fetch(new URL('/v1/x', base))", "GET /v1/x tail"},
-		{"const R = { refunds: { one: '/v1/r/1' } } as const;\nfetch(R.refunds.one)", "GET /v1/r/1"},
-		{"fetch(url)", ""},
-		{"function f(fetch) { fetch('/x') }", ""},
-		{"import axios from 'axios';\naxios.post('/v1/refunds', body)", "POST /v1/refunds"},
-		{"import axios from 'axios';\naxios({ url: '/v1/x', method: 'put' })", "PUT /v1/x"},
-		{"import axios from 'axios';\nconst api = axios.create({ baseURL: 'https://a.b/v1' });\napi.get(`/refunds/${id}`)", "GET /v1/refunds/{}"},
-		{"import { api } from './client';\napi.post('/refunds', x)", "POST /refunds tail"},
-		{"import ky from 'ky';\nconst k = ky.extend({ prefixUrl: '/v1' });\nk.delete('refunds/1')", "DELETE /v1/refunds/1"},
-		{"window.fetch('/v1/r', { method: 'post' })", "POST /v1/r"},
-		{"globalThis.fetch('/v1/r')", "GET /v1/r"},
-		{"db.fetch('/v1/r')", ""},
-		{"import axios from 'axios';\naxios.get('/x', { baseURL: '/v1' })", "GET /v1/x"},
-		{"import axios from 'axios';\naxios.post('/x', { baseURL: 1 }, { baseURL: '/v1/' })", "POST /v1/x"},
-		{"import axios from 'axios';\naxios.defaults.baseURL = '/v1';\naxios.get('/x')", "GET /x tail"},
-		{"import ky from 'ky';\nky('v1/x', { method: 'post', prefixUrl: '/api' })", "POST /api/v1/x"},
-		{"import got from 'got';\ngot.post('https://x.y/v1/z', { json: {} })", "POST /v1/z"},
-		{"import got from 'got';\ngot('https://x.y/v1/z', { method: 'PATCH' })", "PATCH /v1/z"},
-		{"class S { constructor(private http: HttpClient) {}\n m() { return this.http.get<R>('/v1/r') } }", "GET /v1/r"},
-		{"class S { private http = inject(HttpClient);\n m() { return this.http.post('/v1/r', 1) } }", "POST /v1/r tail"},
-		{"cache.get('/x')", ""},
-		{"map.delete('/x')", ""},
-	}
-	for _, c := range cases {
+	for _, c := range scriptCalls {
 		if got := requestsOf(map[string]string{"web/a.ts": c.text}, "web/a.ts"); got != c.want {
 			t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
 		}
@@ -306,21 +345,37 @@ func TestHTTPCallsOfGoAreRead(t *testing.T) { // C4
 		{`const root = "https://a.b/v1"; http.NewRequestWithContext(ctx, "PUT", root+"/r", nil)`, "PUT /v1/r"},
 		{`client.Get("https://a.b/v1/r?x=1")`, "GET /v1/r"},
 		{`cache.Get("/v1/r")`, ""},
+		{`u, err := url.JoinPath("https://a.b/", "v1", "refunds"); http.Get(u)`, "GET /v1/refunds"},
+		{`u, err := url.JoinPath(base, "v1", "refunds", id); http.Get(u)`, "GET /v1/refunds/{} tail"},
+		{`u, err := url.JoinPath(base, "/v1/", "/r/"); err, u = f(); http.Get(u)`, ""},
+		{`u, err := url.Parse("https://a.b/v1"); http.Get(u.JoinPath("r", id).String())`, "GET /v1/r/{}"},
+		{`u, _ := url.Parse(base); v := u.JoinPath("v1", "r"); http.NewRequest("PUT", v.String(), nil)`, "PUT /v1/r tail"},
+		{`http.Get(base.JoinPath("v1", "r").String())`, "GET /v1/r tail"},
+		{`http.Get(base.Join("v1", "r").String())`, ""},
+		{`http.Get(c.base.JoinPath("v1", "r").String())`, "GET /v1/r tail"},
+		{`http.Get(thing.String())`, ""},
+		{`c.hc.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`c.hc.Post(c.base+"/v1/r", "", nil)`, "POST /v1/r tail"},
+		{`c.other.Get("/v1/r")`, ""},
+		{`d.hc.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`d.cache.Get("/v1/r")`, ""},
+		{`e.hc.Get("/v1/r")`, ""},
+		{`u, err := url.JoinPath("https://a.b", parts...); http.Get(u)`, ""},
+		{`http.Get("https://a.b" + path.Join("/v1", "r"))`, "GET /v1/r"},
+		{`http.Get("https://a.b" + path.Join(parts...))`, ""},
+		{`u := &url.URL{Scheme: "https", Host: host, Path: "/v1/r"}; http.Get(u.String())`, "GET /v1/r"},
+		{`u, _ := url.Parse("https://a.b/v1"); u.Path += "/r"; http.Get(u.String())`, ""},
+		{`u, _ := url.Parse("https://a.b/v1"); u.RawQuery = q.Encode(); http.Get(u.String())`, "GET /v1"},
+		{`in.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`hc := &http.Client{}; hc.Head("https://a.b/v1/r")`, "HEAD /v1/r"},
+		{`http.DefaultClient.Get("https://a.b/v1/r")`, "GET /v1/r"},
+		{`http.DefaultTransport.Get("https://a.b/v1/r")`, ""},
 	}
 	for _, c := range cases {
-		text := "package p\nimport (\"net/http\"; \"fmt\")\nfunc f() { " + c.text + " }\n"
-		u := New(Project{}).Read("a.go", []byte(text))
-		var got strings.Builder
-		for _, r := range u.References {
-			if r.Kind == detect.Request {
-				got.WriteString(r.Target[len("http:"):])
-				if r.Tail {
-					got.WriteString(" tail")
-				}
-			}
-		}
-		if got.String() != c.want {
-			t.Errorf("%s\n got %q\nwant %q", c.text, got.String(), c.want)
+		text := "package p\nimport (\"net/http\"; \"net/url\"; \"path\"; \"fmt\")\ntype C struct { hc *http.Client; other *Cache; base *url.URL }\nfunc (c *C) f(in http.Client, d *D, e *E) { " + c.text + " }\n"
+		files := map[string]string{"p/a.go": text, "p/d.go": "package p\nimport \"net/http\"\ntype D struct { hc http.Client; cache *Cache }\n"}
+		if got := requestsOf(files, "p/a.go"); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
 		}
 	}
 }

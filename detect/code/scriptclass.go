@@ -231,6 +231,9 @@ func (s *scan) typeAlias(c, whole int, in holder, exported bool) {
 }
 
 func (s *scan) enum(c, whole int, in holder, exported bool) {
+	if in.prefix == "" {
+		s.values[s.text(s.child(c, "name"))] = c
+	}
 	name := s.child(c, "name")
 	text := s.text(name)
 	i := s.declare(whole, name, detect.Symbol{

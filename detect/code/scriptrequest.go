@@ -8,15 +8,29 @@ import (
 
 var fetchName = regexp.MustCompile(`^(?:(?:window|globalThis|self)\.)?(?:fetch|\$fetch|ofetch|useFetch|nodeFetch|axios|ky|got)$`)
 
-// plainCall reads fetch(url, options), axios({…}), ky(url), got(url).
+// plainCall reads fetch(url, options), axios({…}), ky(url), got(url), and calls of what their extend and create make.
 func (s *scan) plainCall(c, f, args int) {
-	if name := s.text(f); len(name) < 40 && fetchName.MatchString(name) && !s.hidden(name, f) {
-		s.fetchCall(c, args)
+	name := s.text(f)
+	switch {
+	case s.is(f, "call_expression"): // got.extend({…})("x")
+		if base, sure, ok := s.madeClient(f); ok {
+			s.fetchCall(c, args, base, sure)
+		}
+	case len(name) < 40 && fetchName.MatchString(name) && !s.hidden(name, f):
+		s.fetchCall(c, args, "", true)
+	case s.is(f, "identifier"):
+		if value := s.unwrap(s.valueOf(f, name)); value >= 0 {
+			if base, sure, ok := s.madeClient(value); ok {
+				s.fetchCall(c, args, base, sure)
+			}
+		} else if to := s.imported(f); to != "" && clientName.MatchString(name) {
+			s.fetchCall(c, args, mark(markClient, to), true)
+		}
 	}
 }
 
-// fetchCall reads the arguments of fetch and its like.
-func (s *scan) fetchCall(c, args int) {
+// fetchCall reads the arguments of fetch and its like. Made is the base URL of what is called, if it has one.
+func (s *scan) fetchCall(c, args int, made string, sure bool) {
 	first, options := s.item(args, 0), s.item(args, 1)
 	base := ""
 	if s.is(first, "object") { // axios({ url, method, baseURL })
@@ -30,10 +44,13 @@ func (s *scan) fetchCall(c, args int) {
 	if base == "" && s.is(options, "object") && !strings.Contains(url, "://") { // ky("x", { prefixUrl })
 		base = s.baseOf(options)
 	}
+	if base == "" && made != "" && !strings.Contains(url, "://") {
+		base = strings.TrimSuffix(made, "/") + "/"
+	}
 	if base != "" {
 		url = strings.TrimPrefix(url, "/")
 	}
-	s.requested(c, s.methodIn(options, "GET"), base+url, true)
+	s.requested(c, s.methodIn(options, "GET"), base+url, sure)
 }
 
 // methodIn is the method that options name: the default where they name none, * where they are not known.

@@ -38,7 +38,7 @@ func (s *scan) scriptContracts() {
 			s.scriptCall(c)
 		case "new_expression":
 			if s.text(s.child(c, "constructor")) == "Request" {
-				s.fetchCall(c, s.child(c, "arguments"))
+				s.fetchCall(c, s.child(c, "arguments"), "", true)
 			}
 		}
 	}

@@ -59,6 +59,12 @@ func (s *scan) spelled(i, left int) (text string, known bool) {
 			text, known = s.strIn(s.child(i, "left"), left-1)
 			return percentVerb.ReplaceAllString(text, "{}"), known
 		}
+		if s.has(i, "&&") {
+			if text, known = s.strIn(s.child(i, "right"), left-1); known && queryOnly(text) {
+				return text, false
+			}
+			return "{}", false
+		}
 		return s.concat(i, left)
 	case "call":
 		return s.pythonCall(i, left)
@@ -71,11 +77,15 @@ func (s *scan) spelled(i, left int) (text string, known bool) {
 		return s.marked(i)
 	case "attribute":
 		return s.marked(i)
-	case "member_expression":
+	case "member_expression", "subscript_expression":
 		if value := s.property(i, left); value >= 0 {
 			return s.strIn(value, left-1)
 		}
 		return s.marked(i)
+	case "ternary_expression":
+		return s.either(s.child(i, "consequence"), s.child(i, "alternative"), left)
+	case "conditional_expression":
+		return s.either(s.item(i, 0), s.item(i, 2), left)
 	case "new_expression":
 		if args := s.child(i, "arguments"); s.text(s.child(i, "constructor")) == "URL" {
 			rest, ok := s.strIn(s.item(args, 0), left-1)
@@ -186,54 +196,4 @@ func (s *scan) concat(i, left int) (text string, known bool) {
 		}
 	}
 	return text, known
-}
-
-// property is the node of a property of a constant object: ROUTES.refunds, also of nested ones; -1 if there is
-// none.
-func (s *scan) property(i, left int) int {
-	object, name := s.child(i, "object"), s.text(s.child(i, "property"))
-	if left == 0 {
-		return -1
-	}
-	switch s.kind(object) {
-	case "identifier":
-		value, ok := s.values[s.text(object)]
-		if !ok || s.hidden(s.text(object), object) {
-			return -1
-		}
-		object = value
-	case "member_expression":
-		object = s.property(object, left-1)
-	}
-	for s.is(object, "as_expression", "satisfies_expression", "parenthesized_expression") {
-		object = s.item(object, 0)
-	}
-	return s.entry(object, name)
-}
-
-// entry is the value of a key of an object literal, -1 if it has none.
-func (s *scan) entry(object int, name string) int {
-	if !s.is(object, "object", "dictionary") {
-		return -1
-	}
-	for c := range s.items(object) {
-		switch s.kind(c) {
-		case "pair":
-			if strings.Trim(s.text(s.child(c, "key")), `"'`) == name {
-				return s.child(c, "value")
-			}
-		case "shorthand_property_identifier":
-			if s.text(c) == name {
-				if value, ok := s.values[name]; ok {
-					return value
-				}
-				return c
-			}
-		case "method_definition":
-			if s.text(s.child(c, "name")) == name {
-				return c
-			}
-		}
-	}
-	return -1
 }
