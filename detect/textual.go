@@ -30,6 +30,28 @@ type GitConflict struct {
 	Type string `json:"type,omitempty"` // git's word: "contents", "modify/delete"; "" when it gave none
 }
 
+// String is the path, and in brackets what is the matter with it.
+func (c GitConflict) String() string {
+	if what := c.what(); what != "" {
+		return c.Path + " (" + what + ")"
+	}
+	return c.Path
+}
+
+// what is git's word, or, where that is hard to read, what it means.
+func (c GitConflict) what() string {
+	switch c.Type {
+	case fileAndFolder:
+		return "a file on one side, a folder on the other"
+	case "distinct modes", "distinct types":
+		return "a file on one side, a link or a submodule on the other"
+	}
+	return c.Type
+}
+
+// fileAndFolder is git's word for a path where one side has a file and the other a folder.
+const fileAndFolder = "file/directory"
+
 // Declarations are the symbols of one file in the four versions of a merge, each as often as it is declared.
 type Declarations struct {
 	Path              string
@@ -170,8 +192,8 @@ func (m *meeting) clashes(as, bs fileIndex) (all []clash) {
 			all = append(all, m.clash(f.Path, "both sides put a file there", f, h))
 		}
 	}
-	all = append(all, under(as, bs)...)
-	all = append(all, under(bs, as)...)
+	all = append(all, under(m.a, m.b, as, bs)...)
+	all = append(all, under(m.b, m.a, bs, as)...)
 	all = append(all, m.intoMoved(as, bs, false)...)
 	return append(all, m.intoMoved(bs, as, true)...)
 }
@@ -234,15 +256,20 @@ func lines(start, end uint32) string {
 	return fmt.Sprintf("lines %d to %d", start+1, end)
 }
 
-// under finds the files of one side where the other has a directory.
-func under(as, bs fileIndex) (all []clash) {
+// under finds the files of one side where the other has a folder.
+func under(a, b *Party, as, bs fileIndex) (all []clash) {
 	for _, f := range as.put {
 		i, _ := slices.BinarySearchFunc(bs.put, f.Path+"/", func(o *File, path string) int { return strings.Compare(o.Path, path) })
 		if i < len(bs.put) && strings.HasPrefix(bs.put[i].Path, f.Path+"/") {
-			all = append(all, clash{path: f.Path, what: "a file on one side, a directory on the other"})
+			all = append(all, clash{f.Path, fileAgainstFolder(a, b), ByHand, []Source{a.source(f), b.source(bs.put[i])}})
 		}
 	}
 	return all
+}
+
+// fileAgainstFolder says which side has which at one path.
+func fileAgainstFolder(file, folder *Party) string {
+	return fmt.Sprintf("%s has a file where %s has a folder", file.Side.Ref, folder.Side.Ref)
 }
 
 // gitClashes is git's own list. What the files are is taken from the digests.
@@ -260,8 +287,15 @@ func (m *meeting) gitClashes(as, bs fileIndex) (all []clash) {
 	for _, c := range m.with.Git.Conflicts {
 		madeA, fromA := find(m.a, as, c.Path)
 		madeB, fromB := find(m.b, bs, c.Path)
+		what := c.what()
+		if c.Type == fileAndFolder && (as.byNew[c.Path] == nil) != (bs.byNew[c.Path] == nil) {
+			what = fileAgainstFolder(m.a, m.b)
+			if as.byNew[c.Path] == nil {
+				what = fileAgainstFolder(m.b, m.a)
+			}
+		}
 		if !m.rules.ignores(c.Path, m.folds) {
-			all = append(all, clash{c.Path, c.Type, max(madeA, madeB), append(fromA, fromB...)})
+			all = append(all, clash{c.Path, what, max(madeA, madeB), append(fromA, fromB...)})
 		}
 	}
 	return all

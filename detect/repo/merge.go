@@ -33,6 +33,9 @@ func (r *Repo) mergeAll(ctx context.Context, pairs [][2]string) ([]merged, error
 	}
 	if a.code == 0 && !a.complains() {
 		if all, err := parseMerges(string(a.out)); err == nil && len(all) == len(pairs) {
+			for i := range all {
+				all[i].Conflicts = realPaths(all[i].Conflicts, pairs[i])
+			}
 			return all, nil
 		}
 	}
@@ -161,6 +164,21 @@ func conflictsOf(paths []string, types map[string]string) (all []detect.GitConfl
 		all = append(all, detect.GitConflict{Path: p, Type: types[p]})
 	}
 	return all
+}
+
+// realPaths puts the names of two commits' files in the place of git's temporary ones: where two things cannot have one
+// path, git records one of them as "path~commit", with a number behind it where that name is taken too.
+func realPaths(conflicts []detect.GitConflict, pair [2]string) (real []detect.GitConflict) {
+	for _, c := range conflicts {
+		for _, commit := range pair {
+			if path, rest, ok := strings.Cut(c.Path, "~"+commit); ok && (rest == "" || rest[0] == '_') {
+				c.Path = path
+			}
+		}
+		real = append(real, c)
+	}
+	slices.SortStableFunc(real, func(a, b detect.GitConflict) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(real, func(a, b detect.GitConflict) bool { return a.Path == b.Path })
 }
 
 // commit makes a commit of a tree, among the objects that [Repo.Close] removes.
