@@ -40,7 +40,8 @@ func (a *app) checkCommand() *cobra.Command {
 			"what overlaps between any two of them. A SIDE is a branch, a commit, the directory of a worktree, or #42 for\n" +
 			"a pull request that was fetched. Nothing is needed but git, and nothing in the repository is changed.\n\n" +
 			"With --order it says in which order the sides can be merged with the fewest conflicts, and what each merge\n" +
-			"will do: sides that merge in pairs need not merge together.\n\n" +
+			"will do and run into: sides that merge in pairs need not merge together. Lock files and generated files stop\n" +
+			"no side: they are made again.\n\n" +
 			"With --exit-code the status is 7 when there is a warning or worse, and 8 when there is none but git could\n" +
 			"not judge every pair. What --json prints is listed by parley help scripts.",
 		Args: cobra.ArbitraryArgs,
@@ -226,10 +227,12 @@ func readPolicy(path string) (*detect.Policy, error) {
 // sharpest is the mark of a pair in the matrix.
 func sharpest(p repo.Pair) string {
 	switch {
-	case p.Merge == "conflict" && !p.Stale:
+	case p.Merge == "conflict" && !p.Stale && len(p.Regenerate) < len(p.Conflicts):
 		return "x"
 	case p.Merge == "unknown":
 		return "?"
+	case p.Merge == "conflict" && !p.Stale && p.Severity == detect.Info.String():
+		return "g"
 	case p.Severity == "":
 		return "."
 	}

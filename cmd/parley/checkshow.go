@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	}
 	a.printFindings(r, o.all)
 	if o.Order {
-		a.printOrder(r)
+		a.printOrder(r, o.all)
 	}
 }
 
@@ -94,7 +95,7 @@ func (a *app) printMatrix(r *repo.Result) {
 	}
 	fmt.Fprintln(a.out)
 	table(a.out, "  ", rows)
-	fmt.Fprintln(a.out, "\n  . nothing   i info   w warn   b blocks   x git cannot merge   ? cannot tell")
+	fmt.Fprintln(a.out, "\n  . nothing   i info   w warn   b blocks   g regenerate   x git cannot merge   ? cannot tell")
 }
 
 func (a *app) printFindings(r *repo.Result, all bool) {
@@ -121,10 +122,15 @@ func (a *app) printFindings(r *repo.Result, all bool) {
 	}
 }
 
-func (a *app) printOrder(r *repo.Result) {
+func (a *app) printOrder(r *repo.Result, all bool) {
 	fmt.Fprintf(a.out, "\n%s\n", a.bold("Merging into "+oneLine(r.Base.Label)+" with the fewest conflicts"))
 	for i, s := range r.Order {
 		fmt.Fprintf(a.out, "  %d  %s: %s\n", i+1, oneLine(s.Label), oneLine(does(s)))
+		for _, m := range s.Findings {
+			if (m.Severity >= detect.Warn || all) && !saidByGit(s, m) {
+				fmt.Fprintf(a.out, "     %s  %s\n", m.Severity, oneLine(meets(m)))
+			}
+		}
 	}
 }
 
@@ -136,6 +142,10 @@ func does(s repo.Step) string {
 	case "unknown":
 		return "cannot tell: " + s.Why
 	}
+	again := "regenerate " + strings.Join(s.Regenerate, ", ")
+	if len(s.Conflicts) == 0 {
+		return "merges but for what programs write: " + again
+	}
 	text := "conflicts in " + named(s.Conflicts)
 	switch {
 	case s.Together:
@@ -143,17 +153,34 @@ func does(s repo.Step) string {
 	case len(s.With) > 0:
 		text += ", with " + strings.Join(s.With, ", ")
 	}
+	if len(s.Regenerate) > 0 {
+		text += "; " + again
+	}
 	return text
+}
+
+// saidByGit reports whether what a step does has said already what git finds.
+func saidByGit(s repo.Step, m repo.Met) bool {
+	paths := slices.Clone(s.Regenerate)
+	for _, c := range s.Conflicts {
+		paths = append(paths, c.Path)
+	}
+	return m.Kind == detect.TextualMerge && !slices.ContainsFunc(m.About, func(p string) bool { return !slices.Contains(paths, p) })
+}
+
+// meets names a finding that is told in full above the order.
+func meets(m repo.Met) string {
+	text := string(m.Kind)
+	if len(m.With) > 0 {
+		text += " with " + strings.Join(m.With, " and ")
+	}
+	return text + ": " + strings.Join(m.About, ", ")
 }
 
 func named(conflicts []detect.GitConflict) string {
 	var names []string
 	for _, c := range conflicts {
-		name := c.Path
-		if c.Type != "" {
-			name += " (" + c.Type + ")"
-		}
-		names = append(names, name)
+		names = append(names, c.String())
 	}
 	return strings.Join(names, ", ")
 }

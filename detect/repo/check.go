@@ -33,6 +33,7 @@ type Result struct {
 	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
 	Report  detect.Report `json:"-"`
 	digests []*detect.Digest
+	made    map[string]bool // paths of files that programs make
 }
 
 // Tip is one side, as it was when it was looked at.
@@ -57,7 +58,9 @@ type Pair struct {
 	Merge     string               `json:"merge"` // clean, conflict or unknown
 	Why       string               `json:"why,omitempty"`
 	Conflicts []detect.GitConflict `json:"conflicts,omitempty"`
-	Severity  string               `json:"severity,omitempty"` // of the loudest finding between the two
+	// Regenerate is those of the conflicting paths that a program makes again, so that nobody merges them by hand.
+	Regenerate []string `json:"regenerate,omitempty"`
+	Severity   string   `json:"severity,omitempty"` // of the loudest finding between the two
 	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
 	// once, as that side's.
 	Stale bool `json:"stale,omitempty"`
@@ -174,6 +177,7 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		parties[i] = rules.Party(d)
 	}
 	trunk := rules.Party(&detect.Digest{Side: detect.Side{Ref: result.Base.Ref, Kind: detect.Branch}, Head: result.Base.Commit})
+	result.made = madeIn(result.digests)
 	report := detect.Together(parties)
 	for _, p := range parties {
 		report.Add(detect.Alone(p))
@@ -186,6 +190,11 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		found := detect.Meet(a, b, p.with)
 		report.Add(found)
 		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		for _, c := range view.Conflicts {
+			if isMade(c.Path, result.made) {
+				view.Regenerate = append(view.Regenerate, c.Path)
+			}
+		}
 		view.tried = p.tree != "" || p.git.Why != ""
 		view.Stale = p.git.Outcome == detect.Conflicts && p.with.Git.Outcome != detect.Conflicts
 		if len(found.Findings) > 0 {

@@ -3,185 +3,206 @@ package repo
 import (
 	"cmp"
 	"context"
-	"math/bits"
 	"slices"
 
 	"github.com/parley-mesh/parley/detect"
 )
 
-// Step is one merge of the proposed order, as it would go after all the clean steps before it.
+// Step is one merge of the proposed order, as it would go after all the steps before it.
 type Step struct {
-	Ref       string               `json:"ref"`
-	Label     string               `json:"label"`
-	Merge     string               `json:"merge"` // clean, conflict or unknown
-	Why       string               `json:"why,omitempty"`
-	Conflicts []detect.GitConflict `json:"conflicts,omitempty"`
-	With      []string             `json:"with,omitempty"` // sides with which it conflicts by itself, the base included
-	Together  bool                 `json:"together,omitempty"`
+	Ref        string               `json:"ref"`
+	Label      string               `json:"label"`
+	Merge      string               `json:"merge"` // clean, regenerate, conflict or unknown
+	Why        string               `json:"why,omitempty"`
+	Conflicts  []detect.GitConflict `json:"conflicts,omitempty"`  // what a person has to merge
+	Regenerate []string             `json:"regenerate,omitempty"` // files that a program makes again, ascending
+	With       []string             `json:"with,omitempty"`       // the base or earlier sides with which it conflicts by itself
+	Together   bool                 `json:"together,omitempty"`   // it conflicts with none of them by itself
+	Findings   []Met                `json:"findings"`             // between this side and the base or earlier sides
+}
+
+// Met is one finding that a step runs into.
+type Met struct {
+	Kind     detect.Kind     `json:"kind"`
+	Severity detect.Severity `json:"severity"`
+	With     []string        `json:"with"`  // the other sides, which are merged by then; none for a rule that one side breaks
+	About    []string        `json:"about"` // paths, symbols or contracts, ascending
+	Sentence string          `json:"sentence"`
+}
+
+// regenerates is what a step does beside git's own outcomes: git stops, but only at files that a program makes again.
+const regenerates = "regenerate"
+
+// sequence is an order in the making.
+type sequence struct {
+	repo   *Repo
+	result *Result
+	tip    string          // everything that merged so far
+	again  map[string]bool // files in it that a program has to make again
 }
 
 // order looks for the order of merging in which the most sides merge by themselves. Which of them do is settled by
 // the pairs first; then git merges them in sequence, because sides that merge in pairs need not merge together.
-// What conflicts comes last, against everything that merged: the fewest files first.
+// A file that a program makes again stops no side: what meets in such files alone follows the clean merges.
+// What conflicts comes last: the fewest files first.
 func (r *Repo) order(ctx context.Context, result *Result) ([]Step, error) {
-	clash := newClashes(result)
-	tip := result.Base.Commit
+	q := &sequence{r, result, result.Base.Commit, map[string]bool{}}
 	var steps, late []Step
-	var rest []int
-	for _, i := range clash.compatible() {
-		next, step, err := r.step(ctx, result, tip, i)
+	merged := map[int]bool{}
+	for _, i := range newClashes(result).compatible() {
+		step, err := q.merge(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		if step.Merge != outcomes[detect.Merges] {
-			rest = append(rest, i)
-			continue
+		if step.goesOn() {
+			steps, merged[i] = append(steps, step), true
 		}
-		steps, tip = append(steps, step), next
 	}
 	for i := range result.digests {
-		if slices.Contains(rest, i) || !clash.chosen[i] {
-			_, step, err := r.step(ctx, result, tip, i)
-			if err != nil {
-				return nil, err
-			}
-			step.With = clash.with(i)
-			step.Together = step.Merge == outcomes[detect.Conflicts] && len(step.With) == 0
-			late = append(late, step)
+		if merged[i] {
+			continue
 		}
+		step, err := q.merge(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		late = append(late, step)
 	}
 	slices.SortStableFunc(late, func(a, b Step) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.Conflicts), len(b.Conflicts)))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.Conflicts), len(b.Conflicts)), cmp.Compare(len(a.Regenerate), len(b.Regenerate)))
 	})
-	return append(steps, late...), nil
+	steps = append(steps, late...)
+	q.foresee(steps)
+	return steps, nil
 }
+
+// goesOn reports whether a step needs nobody to merge by hand.
+func (s Step) goesOn() bool { return s.Merge == outcomes[detect.Merges] || s.Merge == regenerates }
 
 // rank puts conflicts before what cannot be told.
-func rank(s Step) int { return slices.Index([]string{"clean", "conflict", "unknown"}, s.Merge) }
+func (s Step) rank() int {
+	return slices.Index([]string{"clean", regenerates, "conflict", "unknown"}, s.Merge)
+}
 
-// step merges one side into what was merged so far, and commits the result if it is clean.
-func (r *Repo) step(ctx context.Context, result *Result, tip string, i int) (next string, s Step, err error) {
-	d := result.digests[i]
-	answers, err := r.mergeAll(ctx, [][2]string{{tip, d.Head}})
+// merge lets git merge one side into what was merged so far, and goes on from the result where nobody is needed for it.
+func (q *sequence) merge(ctx context.Context, i int) (Step, error) {
+	d := q.result.digests[i]
+	answers, err := q.repo.mergeAll(ctx, [][2]string{{q.tip, d.Head}})
 	if err != nil {
-		return "", Step{}, err
+		return Step{}, err
 	}
 	m := answers[0]
-	s = Step{Ref: d.Side.Ref, Label: d.Side.Label(), Merge: outcomes[m.Outcome], Why: m.Why, Conflicts: m.Conflicts}
-	if m.Outcome != detect.Merges {
-		return tip, s, nil
+	s := Step{Ref: d.Side.Ref, Label: d.Side.Label(), Merge: outcomes[m.Outcome], Why: m.Why, Findings: []Met{}}
+	if m.Outcome == detect.Unknown {
+		return s, nil
 	}
-	next, err = r.commit(ctx, m.tree, tip, d.Head)
-	return next, s, err
+	s.add(m.Conflicts, q.result.made)
+	for _, f := range d.Files {
+		if q.again[f.Path] { // what the program made of it is not known, so neither is how git would merge it
+			s.Regenerate = append(s.Regenerate, f.Path)
+		}
+	}
+	if s.settle(); !s.goesOn() {
+		return s, nil
+	}
+	for _, p := range s.Regenerate {
+		q.again[p] = true
+	}
+	q.tip, err = q.repo.commit(ctx, m.tree, q.tip, d.Head)
+	return s, err
 }
 
-// clashes is which sides do not merge with each other, or with the base.
-type clashes struct {
-	refs   []string
-	rows   [][]uint64 // a bit for each other side
-	base   []bool
-	alone  string
-	cost   []int // conflicted files in all pairs
-	older  []uint64
-	chosen []bool
+// add takes git's conflicts apart: those of people, and those of programs.
+func (s *Step) add(conflicts []detect.GitConflict, made map[string]bool) {
+	for _, c := range conflicts {
+		if isMade(c.Path, made) {
+			s.Regenerate = append(s.Regenerate, c.Path)
+		} else {
+			s.Conflicts = append(s.Conflicts, c)
+		}
+	}
 }
 
-func newClashes(result *Result) *clashes {
-	n := len(result.digests)
-	c := &clashes{alone: result.Base.Ref, base: make([]bool, n), cost: make([]int, n), chosen: make([]bool, n)}
-	at := map[string]int{}
-	for i, d := range result.digests {
-		c.refs = append(c.refs, d.Side.Ref)
-		c.rows = append(c.rows, make([]uint64, (n+63)/64))
-		c.older = append(c.older, d.Side.Arrived)
-		at[d.Side.Ref] = i
+// settle puts a step's paths in order, and says what comes of them.
+func (s *Step) settle() {
+	slices.SortStableFunc(s.Conflicts, func(a, b detect.GitConflict) int { return cmp.Compare(a.Path, b.Path) })
+	s.Conflicts = slices.CompactFunc(s.Conflicts, func(a, b detect.GitConflict) bool { return a.Path == b.Path })
+	slices.Sort(s.Regenerate)
+	s.Regenerate = slices.Compact(s.Regenerate)
+	switch {
+	case s.Merge == outcomes[detect.Unknown]:
+	case len(s.Conflicts) > 0:
+		s.Merge = outcomes[detect.Conflicts]
+	case len(s.Regenerate) > 0:
+		s.Merge = regenerates
 	}
-	for _, p := range result.Pairs {
-		if p.Merge == outcomes[detect.Merges] || p.Stale {
+}
+
+// foresee adds to each step what it meets in the sides before it, merged by hand or not: their conflicts in pairs, and
+// every finding. So each finding between two sides stands at one step, the later one.
+func (q *sequence) foresee(steps []Step) {
+	before := map[string]bool{q.result.Base.Ref: true}
+	for i := range steps {
+		s := &steps[i]
+		for _, p := range q.result.Pairs {
+			if other := p.other(s.Ref); before[other] && !p.Stale {
+				s.add(p.Conflicts, q.result.made)
+				if p.byHand() {
+					s.With = append(s.With, other)
+				}
+			}
+		}
+		s.settle()
+		s.Together = s.Merge == outcomes[detect.Conflicts] && len(s.With) == 0
+		s.meet(q.result.Report.Findings, before)
+		before[s.Ref] = true
+	}
+}
+
+// meet lists the findings between a step's side and sides that are merged before it.
+func (s *Step) meet(findings []detect.Finding, before map[string]bool) {
+	for _, f := range findings {
+		others := slices.DeleteFunc(slices.Clone(f.Sides), func(ref string) bool { return ref == s.Ref })
+		if len(others) == len(f.Sides) || slices.ContainsFunc(others, func(ref string) bool { return !before[ref] }) {
 			continue
 		}
-		i, known := at[p.A]
-		j := at[p.B]
-		if !known {
-			c.base[j] = true
-			continue
-		}
-		c.rows[i][j/64] |= 1 << (j % 64)
-		c.rows[j][i/64] |= 1 << (i % 64)
-		c.cost[i] += len(p.Conflicts)
-		c.cost[j] += len(p.Conflicts)
+		s.Findings = append(s.Findings, Met{f.Kind, f.Severity, others, f.About, f.Sentence})
 	}
-	return c
 }
 
-// with names what a side conflicts with by itself.
-func (c *clashes) with(i int) (refs []string) {
-	if c.base[i] {
-		refs = append(refs, c.alone)
+// other is the side that a pair holds against ref, "" for a pair without ref.
+func (p Pair) other(ref string) string {
+	switch ref {
+	case p.A:
+		return p.B
+	case p.B:
+		return p.A
 	}
-	for j, ref := range c.refs {
-		if c.rows[i][j/64]>>(j%64)&1 == 1 {
-			refs = append(refs, ref)
-		}
-	}
-	return refs
+	return ""
 }
 
-// triesMax bounds the search; a greedy choice that was found before counts then.
-const triesMax = 200_000
+// byHand reports whether git does not merge a pair, by what programs do not make again.
+func (p Pair) byHand() bool {
+	return p.Merge == outcomes[detect.Unknown] || len(p.Regenerate) < len(p.Conflicts)
+}
 
-// compatible chooses as many sides as possible that merge in pairs, and marks them: the ones that came first, where
-// there is a choice.
-func (c *clashes) compatible() []int {
-	var candidates []int
-	for i := range c.refs {
-		if !c.base[i] {
-			candidates = append(candidates, i)
+// madeIn are the paths of files that some side knows to be made by a program.
+func madeIn(digests []*detect.Digest) map[string]bool {
+	made := map[string]bool{}
+	for _, d := range digests {
+		for _, f := range d.Files {
+			if f.Made != detect.ByHand {
+				made[f.Path] = true
+				if old := f.Old(); old != "" {
+					made[old] = true
+				}
+			}
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b int) int {
-		return cmp.Or(cmp.Compare(c.degree(a), c.degree(b)), cmp.Compare(c.cost[a], c.cost[b]), cmp.Compare(c.older[a], c.older[b]))
-	})
-	s := search{clashes: c, tries: triesMax}
-	s.grow(candidates, nil)
-	for _, i := range s.best {
-		c.chosen[i] = true
-	}
-	slices.SortStableFunc(s.best, func(a, b int) int { return cmp.Compare(c.older[a], c.older[b]) })
-	return s.best
+	return made
 }
 
-func (c *clashes) degree(i int) (n int) {
-	for _, word := range c.rows[i] {
-		n += bits.OnesCount64(word)
-	}
-	return n
-}
-
-// search is a walk over the choices, those with the fewest conflicts first.
-type search struct {
-	*clashes
-	best  []int
-	tries int
-}
-
-func (s *search) grow(rest, chosen []int) {
-	if s.tries--; s.tries < 0 && len(s.best) > 0 {
-		return
-	}
-	if len(rest) == 0 {
-		if len(chosen) > len(s.best) {
-			s.best = slices.Clone(chosen)
-		}
-		return
-	}
-	if len(chosen)+len(rest) <= len(s.best) {
-		return
-	}
-	i, others := rest[0], rest[1:]
-	free := slices.DeleteFunc(slices.Clone(others), func(j int) bool { return s.rows[i][j/64]>>(j%64)&1 == 1 })
-	s.grow(free, append(slices.Clip(chosen), i))
-	if len(free) < len(others) {
-		s.grow(others, chosen)
-	}
+// isMade reports whether a program makes the file: a side says so, or its name does.
+func isMade(path string, made map[string]bool) bool {
+	return made[path] || detect.MadeBy(path, nil) != detect.ByHand
 }
