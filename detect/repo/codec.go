@@ -17,8 +17,9 @@ type known struct {
 	Made detect.Made
 }
 
-// knownShape changes with the fields of what is kept, so that nobody takes old octets for a new shape.
-var knownShape = shapeOf(reflect.TypeFor[known]())
+// knownShape changes with the fields of what is kept and with what they go by, so that nobody takes old octets for a new
+// shape, or old answers for new ones.
+var knownShape = shapeOf(reflect.TypeFor[known]()) + "\x00" + hashName(detect.MadeRules())
 
 func shapeOf(t reflect.Type) string {
 	switch t.Kind() {

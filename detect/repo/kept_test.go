@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/parley-mesh/parley/detect"
 )
 
 func folder(t testing.TB, limit int64) *Folder {
@@ -134,5 +136,11 @@ func TestWhatIsKeptNeverLiesInTheRepository(t *testing.T) {
 	}
 	if in, err := filepath.Rel(home, f.root); err != nil || strings.HasPrefix(in, "..") {
 		t.Errorf("%s is not in %s", f.root, home)
+	}
+}
+
+func TestWhatIsKeptIsForgottenWhenOtherFilesCountAsGenerated(t *testing.T) {
+	if !strings.HasSuffix(knownShape, hashName(detect.MadeRules())) {
+		t.Error("old answers about who made a file would be taken for new ones")
 	}
 }
