@@ -362,6 +362,45 @@ func TestBlockingNeedsMoreThanAGuess(t *testing.T) { // C9
 	is(t, the(t, find(t, p, a, b), PathOverlap), Warn, 90, Observed, "")
 }
 
+func TestAPolicyMayOnlyLetBlockWhatCanBlock(t *testing.T) { // C9
+	overlap := func() (a, b *Digest) {
+		a, b = textual()
+		a.Symbols = []SymbolChange{{Symbol: Symbol{ID: issueID, SignatureHash: 1}, Change: SignatureChanged, Verdict: Breaking}}
+		b.Symbols = []SymbolChange{changed(Body, issueID)}
+		b.DependsOn = []string{"INT-12"}
+		b.Files = append(b.Files, edited("db/migrations/1.sql", "2"))
+		return a, b
+	}
+	for _, k := range Kinds {
+		p := guarded()
+		p.Severity[k] = Block
+		faults := p.Validate()
+		if refused := len(faults) > 0; refused || k == DuplicateWork {
+			if !refused || k != DuplicateWork || faults[0].Key != "severity.duplicate_work" {
+				t.Errorf("%s: %v", k, faults)
+			}
+			continue
+		}
+		a, b := overlap()
+		if k == ContractBreak {
+			a, b = brokenRoute()
+		}
+		if k == DependencyOrder {
+			a.Side.State = Abandoned
+		}
+		a.Normalize()
+		b.Normalize()
+		rules := mustRules(t, p)
+		parties := []*Party{rules.Party(a), rules.Party(b)}
+		r := Together(parties)
+		r.Add(Alone(parties[1]))
+		r.Add(Meet(parties[0], parties[1], Meeting{Base: "b1", Git: &Merge{Outcome: Conflicts, Conflicts: []GitConflict{{Path: refundTS}}}}))
+		if f := the(t, r, k); !f.Blocking {
+			t.Errorf("%s is to block, and does not: %+v", k, f)
+		}
+	}
+}
+
 func TestSeveritiesCanBeLoweredAndPathsIgnored(t *testing.T) { // C13
 	a, b := jordan(), maya()
 	a.Files, b.Files = []File{edited("x.lock", "1")}, []File{edited("x.lock", "2")}

@@ -151,7 +151,7 @@ func duplicate(first, newcomer *Party, l likeness, words func(names []string) (a
 		Sentence: fmt.Sprintf("%s and %s seem to do the same work: %s.", a.Label(), b.Label(), strings.Join(families, "; ")),
 		Suggestion: fmt.Sprintf("Agree via message_send between %s and %s which of the two goes on; %s arrived second and can take over another part.",
 			a.Ref, b.Ref, b.Ref),
-	}, min(first.Rules.severity(DuplicateWork), Warn), b.Ref), true
+	}, first.Rules.severity(DuplicateWork), b.Ref), true
 }
 
 // about is what both do: the issues and symbols, or else the files.

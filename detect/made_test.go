@@ -19,7 +19,7 @@ func TestWhatProgramsWriteIsKnownByItsName(t *testing.T) { // C16
 			go.mod Cargo.toml package.json lock.go mylock.json notyarn.lock yarn.lock.md go.sum.go docs/Chart.lock/readme.md flake.nix
 			Form1.Designer.cs designer.cs app.snap.ts index.d.ts`,
 	} {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			if got := MadeBy(name, nil); got != want {
 				t.Errorf("%s: %d, want %d", name, got, want)
 			}

@@ -99,6 +99,9 @@ func (p *Policy) Validate() (all []Problem) {
 		if !slices.Contains(Kinds, k) {
 			bad("severity."+string(k), "there is no such kind of conflict")
 		}
+		if k == DuplicateWork && p.Severity[k] == Block {
+			bad("severity."+string(k), "it is info or warn: that two sides do the same is only inferred, which never blocks")
+		}
 	}
 	if p.BlockMinConfidence > 100 {
 		bad("block_min_confidence", "it lies between 0 and 1")

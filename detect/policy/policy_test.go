@@ -80,6 +80,7 @@ var faulty = []struct {
 	{"severity:\n  path_overlapp: warn\n", 2, "severity.path_overlapp: there is no such kind", true},
 	{"# c\n\nseverty: {}\n", 3, "severty: there is no such key", true},
 	{"severity: {path_overlap: loud}\n", 1, "none of info, warn, block", true},
+	{"severity:\n  path_overlap: block\n  duplicate_work: block\n", 3, "severity.duplicate_work: it is info or warn: that two sides do the same is only inferred, which never blocks", true},
 	{"block_min_confidence: 85\n", 1, "between 0 and 1", true},
 	{"block_min_confidence: 0.855\n", 1, "two decimals", true},
 	{"block_min_confidence: .nan\n", 1, "between 0 and 1", false},
