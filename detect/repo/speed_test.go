@@ -72,7 +72,8 @@ func reader(l *Layout) detect.Reader {
 	return code.New(code.Project{Has: l.Has, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases})
 }
 
-// BenchmarkIndex reads all code of 10,000 files: cold, then again after a restart.
+// BenchmarkIndex reads all code of 10,000 files: cold, then again after a restart. The peak is what the process had in memory
+// at most, without git's; a MB is 1,000,000 bytes.
 //
 //	go test ./detect/repo -run - -bench Index -benchtime 1x
 func BenchmarkIndex(b *testing.B) {
@@ -82,12 +83,14 @@ func BenchmarkIndex(b *testing.B) {
 		kept := folder(b, CacheMax)
 		for _, when := range []string{"cold", "warm"} {
 			d := s.desk(DeskOptions{Reader: reader, Cache: kept})
+			forgetPeak()
 			took := took(func() {
 				if _, err := d.Warm(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			})
 			b.ReportMetric(took, when+"-s")
+			b.ReportMetric(peakMemory(), when+"-peak-MB")
 		}
 		var size, files float64
 		err := filepath.WalkDir(kept.root, func(name string, _ os.DirEntry, err error) error {
@@ -144,7 +147,7 @@ func BenchmarkEdit(b *testing.B) {
 	mine := s.digest(d)
 	var whole, looked []time.Duration
 	found := 0
-	runtime.GC()
+	forgetPeak()
 	for b.Loop() {
 		i := random.IntN(60)
 		edit(i, random.IntN(1_000_000))
@@ -162,6 +165,8 @@ func BenchmarkEdit(b *testing.B) {
 		b.ReportMetric(float64(list[len(list)/2])/1e6, name+"-p50-ms")
 		b.ReportMetric(float64(list[len(list)*99/100])/1e6, name+"-p99-ms")
 	}
+	b.ReportMetric(peakMemory(), "peak-MB")
+	b.ReportMetric(childrenMemory(), "gits-MB")
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
