@@ -71,6 +71,9 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if err := os.Mkdir(filepath.Join(scratch, "objects"), 0o700); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	if g.dir, err = topOf(ctx, g, paths[0]); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), r.Close())
+	}
 	r.git = g.with("GIT_OBJECT_DIRECTORY="+filepath.Join(scratch, "objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotePath(paths[1]))
 	if err := r.calm(ctx, dir, paths[0]); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -79,6 +82,25 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// topOf is where git is run: at the top of the working copy, because below it git takes and names paths from there, and
+// inside its own directory it answers only half of what it is asked. A bare repository has no better place than the one that was named.
+func topOf(ctx context.Context, g git, common string) (string, error) {
+	dirs := []string{g.dir}
+	if filepath.Base(common) == ".git" {
+		dirs = append(dirs, filepath.Dir(common))
+	}
+	for _, g.dir = range dirs {
+		a, err := g.ask(ctx, nil, "rev-parse", "--path-format=absolute", "--show-toplevel")
+		if err != nil {
+			return "", err
+		}
+		if top, ok := strings.CutSuffix(string(a.out), "\n"); ok && a.code == 0 {
+			return top, nil
+		}
+	}
+	return dirs[0], nil
 }
 
 // foreign is the directory that git complains about: the top of the repository, as safe.directory wants it.

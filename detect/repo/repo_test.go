@@ -168,6 +168,44 @@ func TestACheckChangesNothingInTheRepository(t *testing.T) {
 	}
 }
 
+func TestACheckIsTheSameFromEveryFolderOfTheRepository(t *testing.T) {
+	s := newShop(t)
+	made := func(text string) string { return numbered(9, map[int]string{5: text}) }
+	s.branch("main", "", "a", numbered(9, nil), "src/in/b", "1\n", "src/made", made(""), ".gitattributes", "src/made linguist-generated\n", "go.mod", "module shop\n")
+	s.branch("one", "main", "a", numbered(9, map[int]string{1: "one"}), "src/made", made("one"))
+	s.branch("two", "main", "a", numbered(9, map[int]string{1: "two"}), "src/made", made("two"))
+	s.write("src/new", "not tracked\n")
+	rules, err := detect.NewRules(detect.DefaultPolicy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for _, folder := range []string{".", "src", "src/in", ".git", ".git/refs"} {
+		r, err := Open(t.Context(), filepath.Join(s.dir, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := r.Check(t.Context(), rules, Options{Order: true})
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		layout, err := r.Layout(t.Context(), "main")
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		said := fmt.Sprintf("%+v\n%+v\n%+v\n%v", result.Pairs, result.Order, result.Report.Findings, layout)
+		if first == "" {
+			first = said
+		}
+		if said != first {
+			t.Errorf("from %s:\n%s\nfrom the top:\n%s", folder, said, first)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestNothingIsLeftInTheTemporaryDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := newShop(t)
