@@ -44,7 +44,7 @@ func (r *Repo) tips(ctx context.Context, which Which, result *Result) (list []ti
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, t)
+		list = once(list, t)
 	}
 	if len(list) > 0 {
 		return list, nil
@@ -78,6 +78,18 @@ func (r *Repo) tips(ctx context.Context, which Which, result *Result) (list []ti
 		list, result.Left = list[:which.Max], len(list)-which.Max
 	}
 	return list, nil
+}
+
+// once adds a side to those that are named. One that is named twice is one side: a working copy, if it is one, and not its branch.
+func once(list []tip, t tip) []tip {
+	i := slices.IndexFunc(list, func(o tip) bool { return o.Ref == t.Ref })
+	switch {
+	case i < 0:
+		return append(list, t)
+	case t.Kind == detect.Worktree:
+		list[i] = t
+	}
+	return list
 }
 
 // known reports whether a remote's branch or a pull request is one that is here already, at the same commit.
@@ -152,7 +164,8 @@ func candidates(name string) []string {
 	return []string{"refs/heads/" + name, name, "refs/remotes/origin/" + name}
 }
 
-// worktrees adds uncommitted work: a working copy takes the place of the branch that it has checked out.
+// worktrees adds uncommitted work: a working copy takes the place of the branch that it has checked out. Where none is, and
+// nothing else leads to what is committed there, that is work too.
 func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip, error) {
 	out, err := r.out(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -181,9 +194,33 @@ func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip
 			result.Unread = append(result.Unread, Unread{Ref: dir, Why: "nothing is committed there yet"})
 		case t.Kind == detect.Worktree:
 			list = append(slices.DeleteFunc(list, func(o tip) bool { return o.Ref == t.Ref }), t)
+		case t.Branch == "":
+			if own, err := r.nobodyElses(ctx, t); err != nil {
+				return nil, err
+			} else if own {
+				list = append(list, t)
+			}
 		}
 	}
 	return list, nil
+}
+
+// nobodyElses reports whether the commit of a working copy without a branch is its own work: no ref leads to it, and it is no
+// rebase that has stopped halfway, whose branch is a side already.
+func (r *Repo) nobodyElses(ctx context.Context, t tip) (bool, error) {
+	there := r.git
+	there.dir = t.Checkout
+	halves, err := there.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge", "--git-path", "rebase-apply")
+	if err != nil {
+		return false, fmt.Errorf("worktree %s: %w", t.Checkout, err)
+	}
+	for half := range strings.Lines(halves) {
+		if _, err := os.Stat(strings.TrimRight(half, "\n")); err == nil {
+			return false, nil
+		}
+	}
+	refs, err := r.line(ctx, "for-each-ref", "--count=1", "--contains="+t.head, "refs/heads/", "refs/remotes/", "refs/tags/", "refs/pull/")
+	return refs == "", err
 }
 
 // dirty says in sentences that a side is more than its branch.
