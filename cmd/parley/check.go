@@ -36,9 +36,10 @@ func (a *app) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [SIDE...]",
 		Short: "find what conflicts between branches, before they are merged",
-		Long: "Looks at all local branches and at the uncommitted work of all worktrees, or at the named ones only, and says\n" +
-			"what overlaps between any two of them. A SIDE is a branch, a commit, the directory of a worktree, or #42 for\n" +
-			"a pull request that was fetched. Nothing is needed but git, and nothing in the repository is changed.\n\n" +
+		Long: "Looks at all local branches and at the work of all worktrees that is not committed, or committed on no branch,\n" +
+			"or at the named ones only, and says what overlaps between any two of them. A SIDE is a branch, a commit, the\n" +
+			"directory of a worktree, or #42 for a pull request that was fetched. Nothing is needed but git, and nothing in\n" +
+			"the repository is changed.\n\n" +
 			"With --order it says in which order the sides can be merged with the fewest conflicts, and what each merge\n" +
 			"will do and run into: sides that merge in pairs need not merge together. Lock files and generated files stop\n" +
 			"no side: they are made again.\n\n" +
@@ -100,7 +101,7 @@ func (a *app) check(c *cobra.Command, o checkOptions) (err error) {
 		return err
 	}
 	if a.json {
-		err = a.printJSON(checkView{result, some(result.Report.Findings), some(result.Report.Doubts)})
+		err = a.printJSON(viewOf(result))
 	} else {
 		a.printCheck(result, o)
 	}
@@ -128,6 +129,15 @@ type checkView struct {
 	*repo.Result
 	Findings []detect.Finding `json:"findings"`
 	Doubts   []detect.Doubt   `json:"cannot_tell"`
+}
+
+// viewOf has a list wherever there may be one, so that filters need not ask first.
+func viewOf(r *repo.Result) checkView {
+	for i := range r.Report.Findings {
+		f := &r.Report.Findings[i]
+		f.About, f.From = some(f.About), some(f.From)
+	}
+	return checkView{r, some(r.Report.Findings), some(r.Report.Doubts)}
 }
 
 // some keeps an empty list from being printed as null.

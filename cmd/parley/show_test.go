@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -273,6 +274,16 @@ func TestWhatStrangersWroteMovesNoCursor(t *testing.T) {
 		if !strings.Contains(out+notes, words) {
 			t.Errorf("want %q:\n%s%s", words, out, notes)
 		}
+	}
+}
+
+func TestAFilterMeetsListsWhereThereIsNothing(t *testing.T) {
+	out, err := json.Marshal(viewOf(&repo.Result{
+		Sides: []repo.Tip{}, Merged: []repo.Tip{}, Unread: []repo.Unread{}, Pairs: []repo.Pair{},
+		Report: detect.Report{Findings: []detect.Finding{{Kind: detect.TextualMerge, Severity: detect.Warn, Sides: []string{"a", "b"}}}},
+	}))
+	if err != nil || strings.Contains(string(out), "null") {
+		t.Errorf("%s %v", out, err)
 	}
 }
 

@@ -29,8 +29,8 @@ type Result struct {
 	Merged  []Tip         `json:"merged"`          // sides whose work the base has already, by whatever way
 	Unread  []Unread      `json:"not_read"`        // what was there and could not be looked at
 	Pairs   []Pair        `json:"pairs"`
-	Order   []Step        `json:"order,omitempty"`
-	Asked   int           `json:"merges_tried"` // pairs for which git had to be asked
+	Order   []Step        `json:"order,omitzero"` // nil when nobody asked for it
+	Asked   int           `json:"merges_tried"`   // pairs for which git had to be asked
 	Report  detect.Report `json:"-"`
 	digests []*detect.Digest
 	made    map[string]bool // paths of files that programs make
@@ -57,9 +57,9 @@ type Pair struct {
 	B         string               `json:"b"`
 	Merge     string               `json:"merge"` // clean, conflict or unknown
 	Why       string               `json:"why,omitempty"`
-	Conflicts []detect.GitConflict `json:"conflicts,omitempty"`
+	Conflicts []detect.GitConflict `json:"conflicts"`
 	// Regenerate is those of the conflicting paths that a program makes again, so that nobody merges them by hand.
-	Regenerate []string `json:"regenerate,omitempty"`
+	Regenerate []string `json:"regenerate"`
 	Severity   string   `json:"severity,omitempty"` // of the loudest finding between the two
 	// Stale says that git's conflicts are one side's with the base, which the other side contains: they are told
 	// once, as that side's.
@@ -189,7 +189,8 @@ func (r *Repo) meetings(ctx context.Context, rules *detect.Rules, result *Result
 		}
 		found := detect.Meet(a, b, p.with)
 		report.Add(found)
-		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Conflicts: p.git.Conflicts}
+		view := Pair{A: a.Side.Ref, B: b.Side.Ref, Merge: outcomes[p.git.Outcome], Why: p.git.Why, Regenerate: []string{}}
+		view.Conflicts = append([]detect.GitConflict{}, p.git.Conflicts...)
 		for _, c := range view.Conflicts {
 			if isMade(c.Path, result.made) {
 				view.Regenerate = append(view.Regenerate, c.Path)

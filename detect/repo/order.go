@@ -14,11 +14,11 @@ type Step struct {
 	Label      string               `json:"label"`
 	Merge      string               `json:"merge"` // clean, regenerate, conflict or unknown
 	Why        string               `json:"why,omitempty"`
-	Conflicts  []detect.GitConflict `json:"conflicts,omitempty"`  // what a person has to merge
-	Regenerate []string             `json:"regenerate,omitempty"` // files that a program makes again, ascending
-	With       []string             `json:"with,omitempty"`       // the base or earlier sides with which it conflicts by itself
-	Together   bool                 `json:"together,omitempty"`   // it conflicts with none of them by itself
-	Findings   []Met                `json:"findings"`             // between this side and the base or earlier sides
+	Conflicts  []detect.GitConflict `json:"conflicts"`          // what a person has to merge
+	Regenerate []string             `json:"regenerate"`         // files that a program makes again, ascending
+	With       []string             `json:"with"`               // the base or earlier sides with which it conflicts by itself
+	Together   bool                 `json:"together,omitempty"` // it conflicts with none of them by itself
+	Findings   []Met                `json:"findings"`           // between this side and the base or earlier sides
 }
 
 // Met is one finding that a step runs into.
@@ -47,7 +47,7 @@ type sequence struct {
 // What conflicts comes last: the fewest files first.
 func (r *Repo) order(ctx context.Context, result *Result) ([]Step, error) {
 	q := &sequence{r, result, result.Base.Commit, map[string]bool{}}
-	var steps, late []Step
+	steps, late := []Step{}, []Step{}
 	merged := map[int]bool{}
 	for _, i := range newClashes(result).compatible() {
 		step, err := q.merge(ctx, i)
@@ -92,7 +92,7 @@ func (q *sequence) merge(ctx context.Context, i int) (Step, error) {
 		return Step{}, err
 	}
 	m := answers[0]
-	s := Step{Ref: d.Side.Ref, Label: d.Side.Label(), Merge: outcomes[m.Outcome], Why: m.Why, Findings: []Met{}}
+	s := Step{Ref: d.Side.Ref, Label: d.Side.Label(), Merge: outcomes[m.Outcome], Why: m.Why, Conflicts: []detect.GitConflict{}, Regenerate: []string{}, With: []string{}, Findings: []Met{}}
 	if m.Outcome == detect.Unknown {
 		return s, nil
 	}
@@ -166,7 +166,7 @@ func (s *Step) meet(findings []detect.Finding, before map[string]bool) {
 		if len(others) == len(f.Sides) || slices.ContainsFunc(others, func(ref string) bool { return !before[ref] }) {
 			continue
 		}
-		s.Findings = append(s.Findings, Met{f.Kind, f.Severity, others, f.About, f.Sentence})
+		s.Findings = append(s.Findings, Met{f.Kind, f.Severity, others, append([]string{}, f.About...), f.Sentence})
 	}
 }
 
