@@ -37,23 +37,28 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 	switch e.Kind {
 	case hooks.Start, hooks.Prompt:
 		s.shell = 0 // a turn that was broken off does not say how its command ended
+		l.turnOver(s, s.seen)
 		l.begin(s)
 		return l.brief(s, e.Kind == hooks.Start && e.Source != "resume")
 	case hooks.BeforeEdit:
-		return l.beforeEdit(s, edits)
+		return l.beforeEdit(s, e.Call, edits)
 	case hooks.BeforeShell:
 		s.shell++
-		return l.beforeEdit(s, edits)
+		return l.beforeEdit(s, e.Call, edits)
 	case hooks.AfterEdit:
-		l.afterEdit(s, edits)
+		l.afterEdit(s, e.Call, edits, true)
+		return l.between(s)
+	case hooks.FailedEdit:
+		l.afterEdit(s, e.Call, edits, false)
 		return l.between(s)
 	case hooks.AfterShell:
 		s.shell, s.ran = max(0, s.shell-1), s.seen
 		s.spot.kickSoon()
-		l.afterEdit(s, edits)
+		l.afterEdit(s, e.Call, edits, true)
 		return l.between(s)
 	case hooks.TurnEnd:
 		s.shell = 0
+		l.turnOver(s, s.seen)
 		return l.atTurnEnd(s, e.Again)
 	case hooks.End:
 		l.endSession(s)
@@ -150,7 +155,7 @@ func (l *live) where(s *session, e hookEdit) *session {
 }
 
 // beforeEdit decides about edits, or about a command that names them.
-func (l *live) beforeEdit(s *session, edits []hookEdit) hooks.Decision {
+func (l *live) beforeEdit(s *session, call string, edits []hookEdit) hooks.Decision {
 	l.signNow(s)
 	by, order := map[*session][]detect.Upcoming{}, []*session{s}
 	for _, e := range edits {
@@ -160,9 +165,6 @@ func (l *live) beforeEdit(s *session, edits []hookEdit) hooks.Decision {
 			l.signNow(o)
 		}
 		by[o] = append(by[o], detect.Upcoming{Path: e.path, Op: e.op})
-		if len(e.spot.touched) < editsMax {
-			e.spot.touched[e.path] = o
-		}
 	}
 	var texts []string
 	worst := overlap.Allow
@@ -176,6 +178,11 @@ func (l *live) beforeEdit(s *session, edits []hookEdit) hooks.Decision {
 		l.attempt(o, by[o], d.Verdict == overlap.Block)
 	}
 	texts = append(texts, l.elsewhere(s, order[1:])...)
+	if worst != overlap.Block { // what is refused is not made
+		for _, e := range edits {
+			e.spot.trying(e.path, try{by: l.where(s, e), call: call})
+		}
+	}
 	return l.say(s, worst, texts)
 }
 
@@ -265,11 +272,15 @@ func (l *live) say(s *session, v overlap.Verdict, texts []string) hooks.Decision
 	return d
 }
 
-// afterEdit lets what was edited be looked at.
-func (l *live) afterEdit(s *session, edits []hookEdit) {
+// afterEdit lets what was edited be looked at, also where the agent says that the edit failed.
+func (l *live) afterEdit(s *session, call string, edits []hookEdit, made bool) {
 	for _, e := range edits {
-		o := l.where(s, e)
-		e.spot.touched[e.path] = o
+		t := try{by: l.where(s, e), call: call}
+		if made {
+			e.spot.touch(e.path, t)
+		} else {
+			e.spot.tried(e.path, t)
+		}
 		e.spot.kick(e.path)
 	}
 }

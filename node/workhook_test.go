@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/internal/hooks"
@@ -338,3 +340,79 @@ func TestASessionThatEndedStaysEndedAfterARestart(t *testing.T) {
 		t.Errorf("once it was resumed there are %+v, %v", live, err)
 	}
 }
+
+func TestAnEditThatFailedWasRefusedOrNeverCameIsNotTheAgents(t *testing.T) {
+	c, _ := oneCrewed(t)
+	e := func(kind hooks.Kind, call, path string) hooks.Decision {
+		return c.live.Judge(t.Context(), hooks.Event{Agent: "codex", Kind: kind, Session: "one", Cwd: c.dir, Call: call, Paths: []string{filepath.Join(c.dir, path)}})
+	}
+	page := func(n int) string { return fmt.Sprintf("docs/page%02d.md", n) }
+	c.at(c.dir, hooks.Start, "one")
+	for n := 1; n < 4; n++ { // a person was here before
+		write(t, filepath.Join(c.dir, page(n)), "by a person\n")
+	}
+	eventually(t, "the person's work is seen", func() bool { return len(c.edits(c.top())) == 3 })
+	e(hooks.BeforeEdit, "1", page(1))
+	e(hooks.BeforeEdit, "2", page(2))
+	e(hooks.BeforeEdit, "3", page(3))
+	e(hooks.AfterEdit, "3", page(3))
+	e(hooks.BeforeEdit, "4", page(4))
+	c.looked() // while two are underway
+	if got := c.edits("one"); slices.Contains(got, page(1)) || slices.Contains(got, page(2)) {
+		t.Errorf("files that did not change are the agent's: %v", got)
+	}
+	e(hooks.FailedEdit, "1", page(1))
+	e(hooks.FailedEdit, "4", page(4))
+	e(hooks.BeforeEdit, "5", page(3))
+	e(hooks.FailedEdit, "5", page(3)) // which it had edited before
+	for n := 1; n < 5; n++ {
+		write(t, filepath.Join(c.dir, page(n)), "again\n")
+	}
+	eventually(t, "each change has its author", func() bool {
+		return slices.Equal(c.edits("one"), []string{page(2), page(3)}) && slices.Contains(c.edits(c.top()), page(4))
+	})
+}
+
+func TestWhatATurnLeftUndoneIsNotTheAgentsForLong(t *testing.T) {
+	now := time.Now()
+	s := &session{key: sessionKey{"codex", "one"}}
+	at := &spot{touched: map[string]*touch{}}
+	l := &live{spots: map[string]*spot{"/r": at}}
+	at.trying("a", try{by: s, call: "1"})
+	if at.editor("a", true, now) != s || at.editor("a", false, now) != nil {
+		t.Error("an edit that is underway is not the agent's, or before anything changed")
+	}
+	l.turnOver(s, now)
+	if at.editor("a", true, now.Add(shellAfter)) != s {
+		t.Error("what an edit that was underway left is not looked for")
+	}
+	if at.editor("a", true, now.Add(shellAfter+1)) != nil {
+		t.Error("an edit that nobody made is the agent's when its turn is over")
+	}
+	if l.turnOver(s, now.Add(shellAfter+1)); len(at.touched) != 0 {
+		t.Error("it is kept for ever")
+	}
+}
+
+func TestARefusedEditTouchesNothing(t *testing.T) {
+	c, linked := oneCrewed(t)
+	c.at(c.dir, hooks.Start, "first")
+	c.at(linked, hooks.Start, "second")
+	c.at(c.dir, hooks.BeforeEdit, "first", "docs/page01.md")
+	scope := api.Scope{Paths: api.List[string]{"billing/refund.go"}}
+	if _, err := c.live.Declare(t.Context(), api.NewIntent{Task: "new refunds", Mode: "exclusive", Scope: scope, Caller: api.Caller{Session: "first"}}); err != nil {
+		t.Fatal(err)
+	}
+	if d := c.at(linked, hooks.BeforeEdit, "second", "billing/refund.go"); d.Verdict != hooks.VerdictBlock {
+		t.Fatalf("the edit is answered %+v", d)
+	}
+	write(t, filepath.Join(linked, "billing", "refund.go"), refundGo+"\nvar Mine = 1\n")
+	c.at(linked, hooks.BeforeEdit, "second", "docs/page02.md")
+	eventually(t, "the person's edit is seen", func() bool { return slices.Equal(c.edits(linkedTop(c, linked)), []string{"billing/refund.go"}) })
+	if got := c.edits("second"); len(got) > 0 {
+		t.Errorf("the agent that was kept from it has edited %v", got)
+	}
+}
+
+// linkedTop is how the node calls a working tree.
+func linkedTop(c *crewed, dir string) string { return c.live.spotAt(context.Background(), dir).at.Top }

@@ -419,18 +419,27 @@ func (s *spot) back(path string) {
 	delete(s.touched, path)
 }
 
-// holderOf is whose change of a path this is: of the session whose hook named it, of the one that runs a command now or
-// just did, of whoever changed it before, or the person's.
-func (s *spot) holderOf(path string, edit *ledger.Edit, now time.Time) *session {
-	if t := s.touched[path]; t != nil && !t.ended {
-		return t
-	}
+// said is a session that has said just this of a path; nil where none that goes on has.
+func (s *spot) said(path string, edit *ledger.Edit) *session {
 	for o, h := range s.held[path] {
 		same := *h.edit
 		same.Holder = ledger.ID{}
 		if reflect.DeepEqual(&same, edit) && !o.ended {
-			return o // nothing changed
+			return o
 		}
+	}
+	return nil
+}
+
+// holderOf is whose change of a path this is: of the session whose hook named it, of the one that runs a command now or
+// just did, of whoever changed it before, or the person's.
+func (s *spot) holderOf(path string, edit *ledger.Edit, now time.Time) *session {
+	said := s.said(path, edit)
+	if t := s.editor(path, said == nil, now); t != nil {
+		return t
+	}
+	if said != nil {
+		return said // nothing changed
 	}
 	var runs, before *session
 	for _, key := range s.l.sessionKeys() {

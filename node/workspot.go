@@ -60,7 +60,7 @@ type spot struct {
 	branch   string
 	grammar  string
 	folds    bool
-	touched  map[string]*session // by path: who said that it edits there
+	touched  map[string]*touch // by path: who said that it edits there
 	held     map[string]map[*session]*heldEdit
 	prints   map[uint64]string // the path that a fingerprint was first seen with
 	worker   *session          // the person's own work here; nil: none
@@ -153,7 +153,7 @@ func (l *live) open(at worktree.Place, r *liveRepo) *spot {
 	ctx, stop := context.WithCancel(l.ctx)
 	s := &spot{
 		l: l, at: at, repo: r, name: [16]byte(sum[:16]), kicks: make(chan struct{}, 1), stop: stop, used: l.n.wall(), paths: map[string]bool{}, whole: true,
-		looked: make(chan struct{}), touched: map[string]*session{}, held: map[string]map[*session]*heldEdit{}, prints: map[uint64]string{},
+		looked: make(chan struct{}), touched: map[string]*touch{}, held: map[string]map[*session]*heldEdit{}, prints: map[uint64]string{},
 	}
 	s.branch = at.Branch()
 	l.resume(s)

@@ -30,6 +30,8 @@ func (opinions) Judge(_ context.Context, e hooks.Event) hooks.Decision {
 		return hooks.Block("maya holds " + what + " in " + e.Cwd)
 	case before && strings.HasSuffix(what, "near"):
 		return hooks.Warn("maya edits beside " + what)
+	case e.Kind == hooks.FailedEdit:
+		return hooks.Warn("nothing became of " + what)
 	}
 	return hooks.Allow()
 }
@@ -124,6 +126,12 @@ await h.event({ event: { type: "unheard" } })
 await h["chat.message"]({ sessionID: "s" }, { parts: [{ type: "text", text: "go" }, { type: "file" }] })
 const call = { tool: "write", sessionID: "s", callID: "c" }
 const args = { filePath: process.argv[2], content: "x".repeat(5000000) }
+const part = (tool, callID, status) => ({ type: "tool", sessionID: "s", tool, callID, state: { status, input: args, error: "no" } })
+if (process.argv[2].endsWith("failed")) {
+  for (const p of [part("edit", "1", "running"), part("edit", "1", "error"), part("edit", "1", "error"), part("read", "2", "error"), { type: "text" }]) {
+    await h.event({ event: { type: "message.part.updated", properties: { part: p } } })
+  }
+}
 try {
   await h["tool.execute.before"](call, { args })
   const out = { output: "written" }
@@ -155,6 +163,7 @@ func TestThePluginThrowsABlockAndAppendsAWarning(t *testing.T) {
 		"/r/free":    "written\n",
 		"/r/near":    "written\n\nmaya edits beside /r/near\n",
 		"/r/blocked": "thrown: maya holds /r/blocked in /r\n",
+		"/r/failed":  "written\n\nnothing became of /r/failed\n",
 	} {
 		insist(t, func() string {
 			ctx, cancel := context.WithTimeout(t.Context(), hookPatience)

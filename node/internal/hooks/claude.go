@@ -22,6 +22,8 @@ type claudePayload struct {
 	Call    text            `json:"tool_use_id"`
 	Agent   text            `json:"agent_id"`
 	Again   flag            `json:"stop_hook_active"`
+	// Response is what a tool came to: an object in Claude Code and Gemini, a text in Codex.
+	Response json.RawMessage `json:"tool_response"`
 	// Cursor is there when Cursor runs Claude's hooks as well as its own; those answer then.
 	Cursor text `json:"cursor_version"`
 }
@@ -85,8 +87,10 @@ func decodeClaude(c Call) (Event, string, bool) {
 		e.Kind, e.Prompt = Prompt, string(p.Prompt)
 	case "PreToolUse":
 		ok = e.tool(BeforeEdit, BeforeShell, string(p.Tool), p.Input, claudeEdits, claudeShells)
-	case "PostToolUse", "PostToolUseFailure": // a command that failed may have changed files
+	case "PostToolUse":
 		ok = e.tool(AfterEdit, AfterShell, string(p.Tool), p.Input, claudeEdits, claudeShells)
+	case "PostToolUseFailure":
+		ok = e.tool(FailedEdit, AfterShell, string(p.Tool), p.Input, claudeEdits, claudeShells)
 	case "Stop":
 		e.Kind, e.Again = TurnEnd, bool(p.Again)
 	case "StopFailure", "Interrupt":

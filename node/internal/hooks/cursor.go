@@ -3,7 +3,7 @@ package hooks
 import "encoding/json"
 
 // cursorDialect is that of Cursor's IDE and its command agent, as documented. Cursor fires several hooks for one
-// call; parley installs the generic pair (preToolUse, postToolUse) alone, and reads the others too.
+// call; parley installs the generic ones (preToolUse, postToolUse, postToolUseFailure) alone, and reads the others too.
 var cursorDialect = dialect{silent: "{}", decode: decodeCursor, render: renderCursor}
 
 var (
@@ -49,6 +49,8 @@ func decodeCursor(c Call) (Event, string, bool) {
 		ok = e.tool(BeforeEdit, BeforeShell, string(p.Tool), p.Input, cursorEdits, cursorShells)
 	case "postToolUse":
 		ok = e.tool(AfterEdit, AfterShell, string(p.Tool), p.Input, cursorEdits, cursorShells)
+	case "postToolUseFailure":
+		ok = e.tool(FailedEdit, AfterShell, string(p.Tool), p.Input, cursorEdits, cursorShells)
 	case "beforeShellExecution":
 		e.Kind, e.Command = BeforeShell, string(p.Command)
 	case "afterShellExecution":

@@ -26,9 +26,10 @@ const (
 	BeforeEdit  Kind = "before-edit"  // the agent is about to change Paths
 	BeforeShell Kind = "before-shell" // the agent is about to run Command
 	AfterEdit   Kind = "after-edit"
-	AfterShell  Kind = "after-shell"
-	TurnEnd     Kind = "turn-end" // the agent has nothing more to do
-	End         Kind = "end"      // the session is over
+	FailedEdit  Kind = "failed-edit" // the agent could not change Paths, and they are as they were
+	AfterShell  Kind = "after-shell" // the command is over, however it ended: it may have changed files
+	TurnEnd     Kind = "turn-end"    // the agent has nothing more to do
+	End         Kind = "end"         // the session is over
 )
 
 // Event is one moment of one agent's session. Agents leave out what they do not know: every field but Agent,

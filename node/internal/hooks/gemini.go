@@ -29,7 +29,11 @@ func decodeGemini(c Call) (Event, string, bool) {
 	case "BeforeTool":
 		ok = e.tool(BeforeEdit, BeforeShell, string(p.Tool), p.Input, geminiEdits, geminiShells)
 	case "AfterTool":
-		ok = e.tool(AfterEdit, AfterShell, string(p.Tool), p.Input, geminiEdits, geminiShells)
+		edit := AfterEdit
+		if p.failed() {
+			edit = FailedEdit
+		}
+		ok = e.tool(edit, AfterShell, string(p.Tool), p.Input, geminiEdits, geminiShells)
 	case "AfterAgent":
 		e.Kind, e.Again = TurnEnd, bool(p.Again)
 	case "SessionEnd":
@@ -38,6 +42,14 @@ func decodeGemini(c Call) (Event, string, bool) {
 		ok = false
 	}
 	return e, string(p.Moment), ok
+}
+
+// failed reports whether the answer of a tool of Gemini names an error.
+func (p claudePayload) failed() bool {
+	var of struct {
+		Error json.RawMessage `json:"error"`
+	}
+	return json.Unmarshal(p.Response, &of) == nil && len(of.Error) > 0 && string(of.Error) != "null"
 }
 
 // withoutContext is a prompt without what hooks said at the session's start, which Gemini puts before it.

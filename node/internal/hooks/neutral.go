@@ -8,7 +8,7 @@ import (
 // neutralDialect is for any other agent: it sends an [Event] and reads a [Decision], both as JSON.
 var neutralDialect = dialect{silent: `{"verdict":"allow"}`, decode: decodeNeutral, render: renderNeutral}
 
-var kinds = []Kind{Start, Prompt, BeforeEdit, BeforeShell, AfterEdit, AfterShell, TurnEnd, End}
+var kinds = []Kind{Start, Prompt, BeforeEdit, BeforeShell, AfterEdit, FailedEdit, AfterShell, TurnEnd, End}
 
 func decodeNeutral(c Call) (Event, string, bool) {
 	var e Event

@@ -73,6 +73,8 @@ func decodeOpenCode(c Call) (Event, string, bool) {
 		ok = e.tool(BeforeEdit, BeforeShell, string(p.Input.Tool), p.Output.Args, openCodeEdits, openCodeShells)
 	case "tool.execute.after":
 		ok = e.tool(AfterEdit, AfterShell, string(p.Input.Tool), p.Input.Args, openCodeEdits, openCodeShells)
+	case "event:tool.failed":
+		ok = e.tool(FailedEdit, AfterShell, string(p.Input.Tool), p.Input.Args, openCodeEdits, openCodeShells)
 	case "event:session.idle":
 		e.Kind = TurnEnd
 	case "event:session.deleted":

@@ -31,7 +31,7 @@ func (o Options) claudeFiles() []file {
 	const tools = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 	hooks := []entry{
 		hook("SessionStart", "", hookTime), hook("UserPromptSubmit", "", hookTime),
-		hook("PreToolUse", tools, hookTime), hook("PostToolUse", tools, hookTime),
+		hook("PreToolUse", tools, hookTime), hook("PostToolUse", tools, hookTime), hook("PostToolUseFailure", tools, hookTime),
 		hook("Stop", "", hookTime), hook("SessionEnd", "", 1),
 	}
 	servers := []entry{server([]string{"mcpServers"}, encode(mcp{"stdio", o.Parley, o.Server}))}
@@ -71,7 +71,7 @@ func (o Options) geminiFiles() []file {
 	})}
 }
 
-// cursorFiles hold the generic pair of hooks alone: Cursor fires the special ones as well.
+// cursorFiles hold the generic hooks around a tool alone: Cursor fires the special ones as well.
 func (o Options) cursorFiles() []file {
 	type handler struct {
 		Command string `json:"command"`
@@ -95,6 +95,7 @@ func (o Options) cursorFiles() []file {
 	hook("beforeSubmitPrompt", "")
 	hook("preToolUse", tools)
 	hook("postToolUse", tools)
+	hook("postToolUseFailure", tools)
 	hook("stop", "")
 	hook("sessionEnd", "")
 	return []file{

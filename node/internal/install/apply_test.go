@@ -42,7 +42,7 @@ func TestADiffShowsWhatWouldChangeAndNothingElse(t *testing.T) {
 	}
 	diff := changes[0].Diff()
 	for _, want := range []string{
-		"--- a" + changes[0].Path + "\n+++ b" + changes[0].Path + "\n@@ -2,6 +2,12 @@\n",
+		"--- a" + changes[0].Path + "\n+++ b" + changes[0].Path + "\n@@ -2,6 +2,13 @@\n",
 		"\n-    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"theirs\"}]}]\n+    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"theirs\"}]},\n",
 		"\n   }\n }\n",
 	} {

@@ -48,12 +48,30 @@ function named(args) {
   return out
 }
 
+// told are the calls that failed and were passed on: opencode tells of a part of a message several times.
+const told = new Set()
+
+// failed is a call that came to an error, as of one part of a message; undefined for any other.
+function failed(part) {
+  if (part?.type !== "tool" || part.state?.status !== "error" || told.has(part.callID)) return
+  if (!["write", "edit", "multiedit", "patch", "apply_patch", "bash"].includes(part.tool)) return
+  if (told.size > 1000) told.clear()
+  told.add(part.callID)
+  const { tool, sessionID, callID } = part
+  return { tool, sessionID, callID, args: named(part.state.input) }
+}
+
 let directory = ""
 
 export const Parley = async (context) => {
   directory = context?.directory ?? ""
   return {
     event: async ({ event }) => {
+      if (event?.type === "message.part.updated") {
+        const call = failed(event.properties?.part)
+        if (call) await ask("event:tool.failed", call)
+        return
+      }
       if (!["session.created", "session.idle", "session.deleted"].includes(event?.type)) return
       const { sessionID, info } = event.properties ?? {}
       await ask("event:" + event.type, { sessionID, info: { id: info?.id, directory: info?.directory, parentID: info?.parentID } })
