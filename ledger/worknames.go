@@ -13,8 +13,6 @@ const (
 	NameDigits = 18
 	// NameShown is how many of them are shown where that is clear.
 	NameShown = 7
-	// NameLeast is the fewest that are taken for a name.
-	NameLeast = 3
 )
 
 // NameOf is the number in the names INT-…, S-… and CF-… of an id, all [NameDigits] of it.

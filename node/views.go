@@ -158,22 +158,26 @@ func (v viewer) line(t *core.Conversation) api.ThreadLine {
 
 // find is the conversation of a ref, or of the start of an id that only one has.
 func (v viewer) find(ref string) (*core.Conversation, error) {
-	var found *core.Conversation
+	var found []*core.Conversation
 	for _, t := range v.core.Conversations() {
 		if strings.EqualFold(t.State.Ref(), ref) {
 			return t, nil
 		}
 		if len(ref) >= 4 && strings.HasPrefix(t.State.Ledger.String(), strings.ToLower(ref)) {
-			if found != nil {
-				return nil, fmt.Errorf("%q: %w: several begin so", ref, api.ErrNoThread)
-			}
-			found = t
+			found = append(found, t)
 		}
 	}
-	if found == nil {
+	switch len(found) {
+	case 0:
 		return nil, fmt.Errorf("%q: %w", ref, api.ErrNoThread)
+	case 1:
+		return found[0], nil
 	}
-	return found, nil
+	var names []string
+	for _, t := range found {
+		names = append(names, t.State.Ref())
+	}
+	return nil, fmt.Errorf("%q: %w: %s", ref, api.ErrAmbiguous, strings.Join(names, ", "))
 }
 
 func (v viewer) thread(ref string) (api.Thread, error) {

@@ -76,7 +76,13 @@ func (l *live) sessionIn(dir string) (*session, error) {
 	case dir == "" || len(found) == 0:
 		return nil, fmt.Errorf("find the session: %w", api.ErrNoSession)
 	case len(found) > 1:
-		return nil, fmt.Errorf("find the session in %s: %w: %d work there", top, api.ErrAmbiguous, len(found))
+		var names []string
+		for _, s := range found {
+			if v, ok := l.fold.Side(s.id); ok {
+				names = append(names, v.Ref)
+			}
+		}
+		return nil, fmt.Errorf("find the session in %s: %w: %s", top, api.ErrManySessions, strings.Join(names, ", "))
 	}
 	return found[0], nil
 }

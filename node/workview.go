@@ -35,13 +35,20 @@ func (l *live) Conflicts(_ context.Context, q api.ConflictQuery) ([]api.Conflict
 	if err := l.settled(); err != nil {
 		return nil, err
 	}
+	var sides []ledger.ID
+	if q.Side != "" {
+		var err error
+		if sides, err = l.idsOf([]string{q.Side}); err != nil {
+			return nil, err
+		}
+	}
 	out := []api.Conflict{}
 	for _, c := range l.fold.Conflicts() {
 		shown := l.conflict(c)
 		if q.Repository != "" && !strings.EqualFold(shown.Repository, q.Repository) || !q.All && !c.Status.Live() {
 			continue
 		}
-		if q.Side != "" && !slices.ContainsFunc(shown.Sides, func(s api.ConflictSide) bool { return strings.EqualFold(s.Ref, q.Side) }) {
+		if q.Side != "" && !slices.ContainsFunc(c.Sides, func(s overlap.Side) bool { return slices.Contains(sides, s.ID) }) {
 			continue
 		}
 		out = append(out, shown)

@@ -311,10 +311,21 @@ func exclusiveNow(d *detect.Digest) bool {
 
 // dependsOf is what an intent depends on after a change.
 func (l *live) dependsOf(d *detect.Digest, i api.IntentChange) ([]ledger.ID, error) {
-	names := slices.DeleteFunc(slices.Clone(d.DependsOn), func(ref string) bool {
-		return slices.ContainsFunc(i.DependsOnRemove, func(r string) bool { return strings.EqualFold(r, ref) })
-	})
+	names, remove := slices.Clone(d.DependsOn), []string{}
+	for _, ref := range i.DependsOnRemove { // one that nobody here knows goes by its name
+		at := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, strings.TrimSpace(ref)) })
+		if at < 0 {
+			remove = append(remove, ref)
+			continue
+		}
+		names = slices.Delete(names, at, at+1)
+	}
+	gone, err := l.idsOf(remove)
+	if err != nil {
+		return nil, err
+	}
 	ids, err := l.idsOf(append(names, i.DependsOnAdd...))
+	ids = slices.DeleteFunc(ids, func(id ledger.ID) bool { return slices.Contains(gone, id) })
 	if err == nil && len(ids) > ledger.DependsMax {
 		err = fmt.Errorf("depends_on: %w: more than %d", api.ErrUsage, ledger.DependsMax)
 	}
@@ -326,7 +337,10 @@ func (l *live) intentNamed(i api.IntentChange) (ledger.ID, *session, error) {
 	id := ledger.ID{}
 	if i.Intent != "" {
 		ids, err := l.idsOf([]string{i.Intent})
-		if err != nil {
+		switch {
+		case errors.Is(err, api.ErrAmbiguous):
+			return id, nil, err
+		case err != nil:
 			return id, nil, fmt.Errorf("%s: %w", i.Intent, api.ErrNoIntent)
 		}
 		id = ids[0]

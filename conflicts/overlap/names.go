@@ -109,10 +109,14 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// find looks a name up among numbers. Case does not matter, nor does a leading #.
+// candidatesMax is how many longer names the error about an ambiguous one lists.
+const candidatesMax = 8
+
+// find looks a name up among numbers: as many of its first digits as only one has, at least one. Case does not matter, and
+// what stands before the digits may be left out.
 func find(name, prefix string, list []numbered) (ledger.ID, error) {
-	digits, ok := strings.CutPrefix(strings.ToUpper(name), prefix)
-	if !ok || len(digits) < ledger.NameLeast || strings.Trim(digits, "0123456789") != "" {
+	digits := strings.TrimPrefix(strings.ToUpper(name), prefix)
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return ledger.ID{}, fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
 	var hits []numbered
@@ -130,10 +134,14 @@ func find(name, prefix string, list []numbered) (ledger.ID, error) {
 	refs := map[ledger.ID]string{}
 	shorten(refs, prefix, hits)
 	var longer []string
-	for _, h := range hits {
+	for _, h := range hits[:min(len(hits), candidatesMax)] {
 		longer = append(longer, refs[h.id])
 	}
-	return ledger.ID{}, fmt.Errorf("%s: %w: %s", name, ErrAmbiguous, strings.Join(longer, ", "))
+	more := ""
+	if n := len(hits) - candidatesMax; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return ledger.ID{}, fmt.Errorf("%s: %w: %s%s", name, ErrAmbiguous, strings.Join(longer, ", "), more)
 }
 
 // SideNamed finds a side by its name: INT-…, S-…, a branch, or "#42". Errors are [ErrUnknown], and [ErrAmbiguous]

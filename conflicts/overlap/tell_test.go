@@ -214,12 +214,12 @@ func TestNamesAreFoundByAnyClearPartAndAreNeverTakenForAnother(t *testing.T) { /
 	w, _, _, x, _ := overlapping(t)
 	c := w.is(detect.PathOverlap, Open)
 	number := ledger.NameOf(c.ID)
-	for _, name := range []string{c.Name, "CF-" + number, "cf-" + number[:5], "CF-" + number[:3]} {
+	for _, name := range []string{c.Name, "CF-" + number, "cf-" + number[:5], "CF-" + number[:3], "CF-" + number[:1], number[:2]} {
 		if got, err := w.f.ConflictNamed(name); err != nil || got.ID != c.ID {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"", "CF-", "CF-" + number[:2], "CF-" + number + "0", "INT-" + number, "CF-12a"} {
+	for _, name := range []string{"", "CF-", "CF-" + number + "0", "INT-" + number, "CF-12a"} {
 		if _, err := w.f.ConflictNamed(name); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -228,9 +228,18 @@ func TestNamesAreFoundByAnyClearPartAndAreNeverTakenForAnother(t *testing.T) { /
 		t.Errorf("side: %v", err)
 	}
 	list := []numbered{{ledger.ID{1}, "123456789012345678"}, {ledger.ID{2}, "123456789099999999"}, {ledger.ID{3}, "900000000000000000"}}
-	_, err := find("CF-1234", "CF-", list)
-	if !errors.Is(err, ErrAmbiguous) || !strings.HasSuffix(err.Error(), ": CF-12345678901, CF-12345678909") {
-		t.Errorf("an ambiguous name: %v", err)
+	for _, name := range []string{"CF-1234", "CF-12", "CF-1", "1"} {
+		_, err := find(name, "CF-", list)
+		if !errors.Is(err, ErrAmbiguous) || !strings.HasSuffix(err.Error(), ": CF-12345678901, CF-12345678909") {
+			t.Errorf("an ambiguous name: %v", err)
+		}
+	}
+	many := list[:1:1]
+	for n := range candidatesMax {
+		many = append(many, numbered{ledger.ID{byte(n), 9}, fmt.Sprintf("1%d3456789012345678", n+2)})
+	}
+	if _, err := find("CF-1", "CF-", many); !strings.HasSuffix(err.Error(), " and 1 more") {
+		t.Errorf("a name that many have: %v", err)
 	}
 	refs := map[ledger.ID]string{}
 	shorten(refs, "CF-", list)

@@ -429,7 +429,7 @@ func TestEveryErrorHasACodeOfItsOwn(t *testing.T) {
 		api.ErrUsage, api.ErrUnreachable, api.ErrBusy, api.ErrNoThread, api.ErrNoCard, api.ErrNoInvite, api.ErrNoLane, api.ErrCode, api.ErrNotMain,
 		api.ErrContested, api.ErrClosed, api.ErrNoParty, api.ErrNoRepository, api.ErrNoKept, api.ErrNotNow, api.ErrDiskLow, api.ErrSignIn, api.ErrNoGh, api.ErrNoGit, api.ErrOldGit, api.ErrNoHome, api.ErrHomeExists, api.ErrHomeTaken,
 		api.ErrHomeInUse, api.ErrHomeSpoiled, api.ErrConfig, api.ErrDemoHome, api.ErrNotRepository, api.ErrPortTaken,
-		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, api.ErrNoConflict, api.ErrAmbiguous, api.ErrConflictClosed, api.ErrNotParticipant, api.ErrNotAllowed,
+		api.ErrNoTerminal, api.ErrNeedsPerson, api.ErrNothingToDo, api.ErrNoConflict, api.ErrAmbiguous, api.ErrManySessions, api.ErrConflictClosed, api.ErrNotParticipant, api.ErrNotAllowed,
 		api.ErrNoSession, api.ErrNoIntent, api.ErrNoSide, api.ErrAgentsOff, presence.ErrNeeded, presence.ErrDemo, presence.ErrUnknown,
 		presence.ErrStale, presence.ErrReplayed, presence.ErrOtherAct, presence.ErrSignature, presence.ErrBusy,
 		presence.ErrWrongPassphrase, presence.ErrWeakPassphrase, presence.ErrNoKey, presence.ErrKeyExists,

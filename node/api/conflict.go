@@ -170,7 +170,7 @@ type Verdict struct {
 	Caller
 }
 
-// Conflicts reads conflicts of live work. Refs are CF-… or the start of one (at least three digits);
+// Conflicts reads conflicts of live work. Refs are CF-… or the start of one (as many digits as only one has);
 // [ErrNoConflict], [ErrAmbiguous].
 type Conflicts interface {
 	// Conflicts lists live ones first, loudest first.
@@ -206,7 +206,7 @@ func RespondAct(c Conflict, action, note string) presence.Act {
 	return presence.Act{Verb: "respond", Binds: strings.Join([]string{c.ID, action, note}, "\n")}
 }
 
-const refHelp = "REF is CF- and digits, as parley conflicts shows it, or the first three digits or more."
+const refHelp = "REF is CF- and digits, as parley conflicts shows it, or as many of its first digits as only one has."
 
 // conflictVerbs are the rows of the table about conflicts of live work.
 var conflictVerbs = []Verb{

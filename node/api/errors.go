@@ -80,6 +80,7 @@ var (
 	ErrNothingToDo    = errors.New("nothing to do")
 	ErrNoConflict     = errors.New("there is no such conflict")
 	ErrAmbiguous      = errors.New("several begin so")
+	ErrManySessions   = errors.New("several sessions work there")
 	ErrConflictClosed = errors.New("the conflict is closed")
 	ErrNotParticipant = errors.New("only its sides, owners and admins may act on it")
 	ErrNotAllowed     = errors.New("the policy lets somebody else do this")
@@ -158,6 +159,7 @@ var faults = []struct {
 	{ErrCardChanged, "card-changed", http.StatusConflict, ExitPerson, "run parley inbox: look at what it asks for now"},
 	{ErrTooOften, "too-often", http.StatusTooManyRequests, ExitError, "run the command again in a few minutes"},
 	{ErrNoConflict, "no-such-conflict", http.StatusNotFound, ExitError, "run parley conflicts --all"},
+	{ErrManySessions, "several-sessions", http.StatusBadRequest, ExitUsage, "name yours: --session S-…, or session in a tool's call"},
 	{ErrAmbiguous, "ambiguous", http.StatusBadRequest, ExitUsage, "give more of its digits"},
 	{ErrConflictClosed, "conflict-closed", http.StatusConflict, ExitError, "run parley show REF: it says how it was closed"},
 	{ErrNotParticipant, "not-participant", http.StatusForbidden, ExitError, "run parley show REF: it names the sides"},

@@ -19,11 +19,11 @@ type listIn struct {
 }
 
 type refIn struct {
-	Conflict string `json:"conflict" jsonschema:"CF- and digits, or the first three digits or more"`
+	Conflict string `json:"conflict" jsonschema:"CF- and digits, or as many of its first digits as only one has"`
 }
 
 type respondIn struct {
-	Conflict string `json:"conflict" jsonschema:"CF- and digits, or the first three digits or more"`
+	Conflict string `json:"conflict" jsonschema:"CF- and digits, or as many of its first digits as only one has"`
 	Action   string `json:"action" jsonschema:"what your side does about it"`
 	Note     string `json:"note,omitempty" jsonschema:"a few words to the other side"`
 	Session  string `json:"session,omitempty" jsonschema:"your session or intent; without it the one of this checkout"`

@@ -24,7 +24,7 @@ const (
 )
 
 // refForm is a conflict as a URI may name it.
-var refForm = regexp.MustCompile(`^(CF-)?[0-9]{3,20}$`)
+var refForm = regexp.MustCompile(`^(CF-)?[0-9]{1,20}$`)
 
 // threadLine is one conversation of a list.
 type threadLine struct {

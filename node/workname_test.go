@@ -1,0 +1,67 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/internal/hooks"
+)
+
+func TestANameThatSeveralHaveIsRefusedWithTheNamesOfThem(t *testing.T) {
+	c, _ := oneCrewed(t)
+	c.at(c.dir, hooks.Start, "one")
+	who := api.Caller{Session: "one"}
+	c.at(c.dir, hooks.BeforeShell, "one")
+	made := map[byte][]string{}
+	var first string // a digit that two begin with
+	for n := 0; first == ""; n++ {
+		got, err := c.live.Declare(t.Context(), api.NewIntent{Task: fmt.Sprintf("part %d", n), Caller: who})
+		if err != nil {
+			t.Fatal(err)
+		}
+		digit := strings.TrimPrefix(got.Ref, "INT-")[0]
+		if made[digit] = append(made[digit], got.Ref); len(made[digit]) == 2 {
+			first = string(digit)
+		}
+	}
+	for what, ask := range map[string]func(ref string) error{
+		"intent_update": func(ref string) error {
+			_, err := c.live.ChangeIntent(t.Context(), api.IntentChange{Intent: ref, State: "abandoned", Caller: who})
+			return err
+		},
+		"depends_on": func(ref string) error {
+			_, err := c.live.Declare(t.Context(), api.NewIntent{Task: "late", DependsOn: api.List[string]{ref}, Caller: who})
+			return err
+		},
+		"depends_on_remove": func(ref string) error {
+			_, err := c.live.ChangeIntent(t.Context(), api.IntentChange{DependsOnRemove: api.List[string]{ref}, Caller: who})
+			return err
+		},
+		"conflicts of a side": func(ref string) error {
+			_, err := c.live.Conflicts(t.Context(), api.ConflictQuery{Side: ref})
+			return err
+		},
+		"message_send": func(ref string) error {
+			_, err := c.live.Send(t.Context(), api.NewMessage{To: api.List[string]{ref}, Text: "hello", Caller: who})
+			return err
+		},
+		"the session of a call": func(ref string) error {
+			_, err := c.live.Briefing(t.Context(), api.Caller{Session: ref})
+			return err
+		},
+	} {
+		err := ask("INT-" + first)
+		if !errors.Is(err, api.ErrAmbiguous) {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		for _, ref := range made[first[0]] {
+			if !strings.Contains(err.Error(), ref) {
+				t.Errorf("%s: no %s in %v", what, ref, err)
+			}
+		}
+	}
+}
