@@ -45,6 +45,7 @@ var Invariants = []Invariant{
 	{"E4", "no overlap of live work is forgotten", noOverlapForgotten},
 	{"E5", "an overlap has one open conflict", oneOpenConflict},
 	{"E6", "live work crosses a lane only as it is shared, from the switch on", onlyWhatIsShared},
+	{"E7", "both ends of a lane find the same conflicts between them, and the same side waits", bothEndsAgree},
 	{"L1", "every conversation ends and everybody adopts", everyThreadEnds},
 	{"L2", "without a press nothing is written, and the card waits", nothingWithoutPress},
 	{"L3", "the interim settles without a main computer", interimWithoutMain},

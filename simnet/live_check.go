@@ -26,14 +26,24 @@ func (w *World) looked(s Step) (all []*computer) {
 
 // conflictsOf is what a computer says of live work.
 func (c *computer) conflictsOf() []overlap.Conflict {
-	list := slices.Clone(c.live.fold.Conflicts())
+	return c.tampered(slices.Clone(c.live.fold.Conflicts()))
+}
+
+// tampered is a list of conflicts as a mutant has it.
+func (c *computer) tampered(list []overlap.Conflict) []overlap.Conflict {
 	for i := range list {
 		o := &list[i]
+		blocked := o.Blocked
 		switch {
 		case c.w.is(inferredBlocks) && o.Class == detect.Inferred && o.Status.Live():
 			o.Blocking = true
 		case c.w.is(firstWaits) && o.Blocking && len(o.Sides) == 2:
 			o.Blocked = o.Sides[0].ID
+		case c.w.is(firstWaitsHere) && c.number == 0 && o.Blocking && len(o.Sides) == 2:
+			o.Blocked = o.Sides[0].ID
+			if o.Blocked == blocked {
+				o.Blocked = o.Sides[1].ID
+			}
 		}
 	}
 	switch n := len(list); {

@@ -55,6 +55,7 @@ const (
 	lateWork
 	inferredBlocks
 	firstWaits
+	firstWaitsHere
 	forgotten
 	renamed
 	homeWork
@@ -113,6 +114,7 @@ var Mutants = []Mutant{
 	{"renamed", "E5", "a conflict has two ids", Never, renamed, 0},
 	{"home-work", "E6", "a lane shows live work as it is at home", Never, homeWork, 1},
 	{"whole-story", "E6", "a lane is told what was over before the switch", Never, wholeStory, 1},
+	{"first-waits-here", "E7", "at one end of a lane who came first waits", Never, firstWaitsHere, 1},
 	{"silent-adoption", "L1", "nobody confirms a final", Settle, silentAdoption, 0},
 	{"self-press", "L2", "approvals are pressed by nobody", Hands, selfPress, 0},
 	{"no-interim", "L3", "the interim's deadline never comes", NoMain, noInterim, 0},

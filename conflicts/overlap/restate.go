@@ -128,7 +128,8 @@ func (f *Fold) restate(t *thing, device ledger.Device) (out []Statement) {
 		held, began := restateClaims(t.id, claims), claims
 		for _, path := range slices.Sorted(maps.Keys(t.edits)) {
 			list := mine(t.edits[path])
-			if first, e, ok := since(list); ok {
+			stands := slices.DeleteFunc(slices.Clone(list), putBack(f.withIt(t, of, path)))
+			if first, e, ok := since(stands); ok {
 				held = append(held, Statement{first.Place(), list[len(list)-1].At, e})
 			}
 			began = append(began, list...)
@@ -139,6 +140,29 @@ func (f *Fold) restate(t *thing, device ledger.Device) (out []Statement) {
 		}
 	}
 	return out
+}
+
+// withIt are the edits of a path that one side holds beside those of a thing itself: of a session whose work an intent
+// carries, those of the intent, and of an intent those of its session that it carries.
+func (f *Fold) withIt(t, carrying *thing, path ledger.Path) []item {
+	if carrying != nil {
+		o, _ := f.ownerOf(carrying)
+		return o.of(carrying.edits[path])
+	}
+	session := f.things[f.sessionNamed(t.id)]
+	if session == nil {
+		return nil
+	}
+	o, _ := f.ownerOf(session)
+	spans := f.spans(session, o)
+	return slices.DeleteFunc(slices.Clone(o.of(session.edits[path])), func(it item) bool { return carrier(spans, it) != t })
+}
+
+// putBack reports of an edit whether one of some others put its path back after it.
+func putBack(others []item) func(item) bool {
+	return func(it item) bool {
+		return slices.ContainsFunc(others, func(o item) bool { return o.Content.(*ledger.Edit).Op == ledger.EditBack && it.compare(o) < 0 })
+	}
 }
 
 // arrival says when a holder began, where nothing that it still holds does: an old claim of nothing.

@@ -242,3 +242,33 @@ func TestWhoDoesNotSeeANameDoesNotSayThatTheConflictIsGone(t *testing.T) { // C1
 		t.Errorf("she writes %+v", due[0])
 	}
 }
+
+func TestWhatAnIntentOrItsSessionPutBackForTheOtherIsNotTold(t *testing.T) { // both hold the path together
+	for name, story := range map[string]func(a *pen, session, intent ledger.ID){
+		"the intent puts back what its session did": func(a *pen, session, intent ledger.ID) { a.undoes(intent, "src/a.ts") },
+		"the session puts back what its intent did": func(a *pen, session, intent ledger.ID) {
+			a.undoes(intent, "src/a.ts")
+			a.edits(intent, "src/a.ts")
+			a.undoes(session, "src/a.ts")
+		},
+		"it is done again": func(a *pen, session, intent ledger.ID) {
+			a.undoes(intent, "src/a.ts")
+			a.edits(session, "src/a.ts")
+		},
+	} {
+		w, a, b, x, y := two(t)
+		a.edits(x, "src/a.ts")
+		story(a, x, a.intent(x, "refunds"))
+		b.edits(y, "src/a.ts")
+		s := newShared(w, w.f.repos[shop].Rules, "jordan", ledger.NamesKey{})
+		s.begins(a)
+		for _, r := range w.records {
+			if r.Device == b.device {
+				s.f.Add(r, w.now)
+			}
+		}
+		if got, want := finds(s.f), finds(w.f); got != want {
+			t.Errorf("%s: the one end\n%s\nthe other\n%s", name, want, got)
+		}
+	}
+}
