@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -76,10 +77,16 @@ type window struct {
 func (s *site) open(t *testing.T) *window {
 	t.Helper()
 	w := s.blank(t)
-	w.do(chromedp.Navigate(s.server.Link().URL))
+	w.enter()
+	return w
+}
+
+// enter logs a window in.
+func (w *window) enter() {
+	w.t.Helper()
+	w.do(chromedp.Navigate(w.s.server.Link().URL))
 	w.until(`location.pathname === "/" && document.readyState === "complete"`)
 	w.live()
-	return w
 }
 
 func (s *site) blank(t *testing.T) *window {
@@ -96,7 +103,9 @@ func (s *site) blank(t *testing.T) *window {
 	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil { // the tab lasts as long as the context of its first step
 		t.Fatal(err)
 	}
-	return &window{t, s, tab}
+	w := &window{t, s, tab}
+	w.theme("light") // in which nothing moves: a click finds its button where it was looked for
+	return w
 }
 
 func (w *window) do(steps ...chromedp.Action[chromedp.Void]) {
@@ -143,6 +152,21 @@ func (w *window) value(js string) string {
 func (w *window) click(id string) {
 	w.t.Helper()
 	w.do(chromedp.Click(chromedp.ID(id), chromedp.NodeVisible))
+}
+
+// middle is where the middle of the element with this id is, in pixels of the window.
+func (w *window) middle(id string) (x, y float64) {
+	w.t.Helper()
+	at := w.value(`(() => {
+		const e = document.getElementById("` + id + `");
+		e.scrollIntoView({block: "center"});
+		const box = e.getBoundingClientRect();
+		return (box.x + box.width / 2) + " " + (box.y + box.height / 2);
+	})()`)
+	if _, err := fmt.Sscan(at, &x, &y); err != nil {
+		w.t.Fatal(err)
+	}
+	return x, y
 }
 
 // visit opens a view and waits until it is live.

@@ -12,7 +12,7 @@
     const at = new Date(t.dateTime);
     const seconds = (at - Date.now()) / 1000;
     const unit = units.find(([, length]) => Math.abs(seconds) >= length);
-    t.title = at.toLocaleString();
+    t.title = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" }); // with its zone
     t.textContent = unit ? relative.format(Math.round(seconds / unit[1]), unit[0]) : seconds > 0 ? "in a moment" : "just now";
   };
   const times = (root) => root.querySelectorAll("time").forEach(tell);
@@ -40,7 +40,22 @@
     if (focus && $(focus)) $(focus).focus({ preventScroll: true });
     times(place);
   };
+  // Between the press of a button and its click, nothing is taken away from under it: what comes meanwhile waits.
+  let pressed = false;
+  let waits = null;
+  const press = (e) => { if (e.type === "pointerdown" || e.key === " ") pressed = true; };
+  const release = (e) => {
+    if ((e.type === "keyup" && e.key !== " ") || (e.type === "blur" && e.target !== window)) return;
+    setTimeout(() => { // after the click
+      pressed = false;
+      if (waits !== null) take(waits);
+    });
+  };
+  ["pointerdown", "keydown"].forEach((name) => window.addEventListener(name, press, true));
+  ["pointerup", "pointercancel", "keyup", "blur"].forEach((name) => window.addEventListener(name, release, true));
   const take = (html) => {
+    waits = pressed ? html : null;
+    if (pressed) return;
     put(live, html);
     beside();
     const said = live.querySelector("template[data-say]");
@@ -58,6 +73,7 @@
   const follow = (to) => { // another view of the same page
     path = to;
     mark = "";
+    waits = null;
     if (stream) stream.close();
     stream = null;
     listen();

@@ -1,0 +1,74 @@
+package page_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// TestADialogTakesAPressAsSoonAsItStands presses in the very step in which the form comes: no person and no test may
+// be so quick that a press is lost.
+func TestADialogTakesAPressAsSoonAsItStands(t *testing.T) { // P15
+	s := serve(t)
+	w := s.open(t)
+	w.do(chromedp.Evaluate[chromedp.Void](`new MutationObserver((_, o) => {
+		const go = document.getElementById("go");
+		if (!go) return;
+		o.disconnect();
+		document.getElementById("passphrase").value = "` + passphrase + `";
+		go.click();
+	}).observe(document.getElementById("dialog-box"), {childList: true})`))
+	w.click(pushButton)
+	w.says("Done")
+	s.happened(t, "passphrase: approve "+pushBinds)
+}
+
+// countsViews counts the views that the stream has brought, shown or not.
+const countsViews = `const Source = window.EventSource;
+	window.told = 0;
+	window.EventSource = class extends Source {
+		constructor(...a) { super(...a); this.addEventListener("view", () => { window.told++; }); }
+	};`
+
+// TestAButtonIsNotTakenAwayBetweenPressAndClick lets the whole view come anew while the mouse's button is down.
+func TestAButtonIsNotTakenAwayBetweenPressAndClick(t *testing.T) { // P15
+	s := serve(t)
+	w := s.blank(t)
+	if _, err := chromedp.Call(w.ctx, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: countsViews}); err != nil {
+		t.Fatal(err)
+	}
+	w.enter()
+	x, y := w.middle(pushButton)
+	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	s.change(func() { s.cards[1].Title = "something else came" })
+	w.until(`window.told > 0`)
+	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	w.until(dialogOpen)
+	w.until(`document.getElementById("live").innerText.includes("something else came")`)
+}
+
+var passwordForm = regexp.MustCompile(`(?s)<form([^>]*)>(?:.(?:<form)?)*?</form>`)
+
+// TestNoPassphraseGoesIntoAnAddress looks at the forms as a browser sends them by itself, without the page's scripts.
+func TestNoPassphraseGoesIntoAnAddress(t *testing.T) { // D-24
+	b := serve(t).login(t)
+	found := 0
+	for _, path := range []string{"/setup", "/press?verb=main+off"} {
+		_, body := b.get(t, path)
+		for _, form := range passwordForm.FindAllStringSubmatch(body, -1) {
+			if !strings.Contains(form[0], `type="password"`) {
+				continue
+			}
+			if found++; !strings.Contains(form[1], `method="post"`) {
+				t.Errorf("%s: %s", path, form[1])
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d forms", found)
+	}
+}
