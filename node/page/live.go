@@ -196,14 +196,9 @@ func sure(c api.Conflict) string {
 	return fmt.Sprintf("%s, %.0f %% sure", c.Evidence, c.Confidence*100)
 }
 
-func sideWords(x api.ConflictSide) string {
-	var parts []string
-	for _, part := range []string{x.Developer, x.Agent, x.Branch, x.Computer} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ", ")
+// listed are the words of a list that are known.
+func listed(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }
 
 // hours are minutes as people read them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,36 @@ func TestAnEmptyPlaceTeaches(t *testing.T) {
 			w.visit(place.path)
 			w.picture("empty-" + place.name)
 			w.accessible("empty " + place.name)
+		}
+	}
+}
+
+var (
+	quoted = regexp.MustCompile(`(?s)<pre.*?</pre>`)
+	inline = regexp.MustCompile(`</?(?:span|a|code)\b[^>]*>|</dt>\s*<dd>`)
+	apart  = regexp.MustCompile(`<[^>]*>`)
+	gap    = regexp.MustCompile(`(?m)^\s*,|,\s*,|,\s*$|(?i)\bwaits for\s+waits for\b`)
+)
+
+func TestWhatIsNotKnownLeavesNoGapInASentence(t *testing.T) {
+	s := serve(t)
+	s.change(s.busy)
+	s.change(func() {
+		for i := range s.intents {
+			s.intents[i].Developer, s.intents[i].Agent = "", ""
+		}
+		s.sessions[0].Developer, s.sessions[0].Agent, s.sessions[0].Branch = "", "", ""
+		for i := range s.conflicts {
+			s.conflicts[i].Sides[0].Developer, s.conflicts[i].Sides[1].Branch = "", ""
+		}
+	})
+	b := s.login(t)
+	for _, place := range places {
+		_, body := b.get(t, place[1])
+		_, body, _ = strings.Cut(body, `<div id="live">`)
+		text := apart.ReplaceAllString(inline.ReplaceAllString(quoted.ReplaceAllString(body, ""), " "), "\n")
+		if at := gap.FindStringIndex(text); at != nil {
+			t.Errorf("%s: %q", place[0], text[max(0, at[0]-80):min(len(text), at[1]+80)])
 		}
 	}
 }
