@@ -19,14 +19,22 @@ var (
 )
 
 const (
-	dialogOpen   = `document.getElementById("dialog").open`
-	dialogClosed = `!document.getElementById("dialog").open`
+	dialogOpen = `document.getElementById("dialog").open`
+	// dialogClosed: the page has also cleared it and looked to the focus, which it does a moment after.
+	dialogClosed = `!document.getElementById("dialog").open && !document.getElementById("dialog-box").hasChildNodes()`
 )
 
 // says waits until the dialog says something.
 func (w *window) says(text string) {
 	w.t.Helper()
 	w.until(`document.getElementById("dialog-box").innerText.includes("` + text + `")`)
+}
+
+// shut closes the dialog that has said what it had to.
+func (w *window) shut() {
+	w.t.Helper()
+	w.click("shut")
+	w.until(dialogClosed)
 }
 
 // agree types the passphrase into the dialog and presses its button.
@@ -70,8 +78,7 @@ func TestAPersonApprovesWithThePassphraseAfterSeeingTheDiff(t *testing.T) { // P
 	s.happened(t, "passphrase: approve "+pushBinds)
 	w.until(`!document.getElementById("` + pushButton + `")`)
 	w.until(`document.getElementById("cards").innerText === "3"`)
-	w.click("shut")
-	w.until(dialogClosed)
+	w.shut()
 	if kept := w.value(`document.documentElement.outerHTML`); strings.Contains(kept, passphrase) {
 		t.Error("the passphrase is still in the page")
 	}
@@ -148,15 +155,14 @@ func TestAPasskeyApprovesExactlyWhatIsSeenAndOnce(t *testing.T) { // P15, D-24
 	w.do(chromedp.SendKeys(chromedp.ID("passkey-name"), "my laptop"), chromedp.SendKeys(chromedp.ID("passkey-passphrase"), "wrong horse battery"))
 	w.do(chromedp.Click(chromedp.CSS("#new-passkey button")))
 	w.says("was not added")
-	w.click("shut")
-	w.until(dialogClosed)
+	w.shut()
 	if n := len(s.book.Keys()); n != 0 {
 		t.Fatalf("%d passkeys without the passphrase", n)
 	}
 	w.do(chromedp.SendKeys(chromedp.ID("passkey-name"), "my laptop"), chromedp.SendKeys(chromedp.ID("passkey-passphrase"), passphrase))
 	w.do(chromedp.Click(chromedp.CSS("#new-passkey button")))
 	w.says("presses buttons from now on")
-	w.click("shut")
+	w.shut()
 	w.until(`document.getElementById("passkeys").parentElement.innerText.includes("my laptop")`)
 	w.picture("setup-passkey")
 	added := s.done()

@@ -668,7 +668,7 @@ func newKey() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<form id=\"new-passkey\" method=\"post\" data-new-passkey autocomplete=\"off\" class=\"pt-4 grid gap-3 max-w-sm\"><div><label class=\"block text-sm font-semibold\" for=\"passkey-name\">What you call it</label> <input id=\"passkey-name\" class=\"input mt-1 w-full\" name=\"name\" maxlength=\"64\" required autocomplete=\"off\"></div><div><label class=\"block text-sm font-semibold\" for=\"passkey-passphrase\">Passphrase</label> <input id=\"passkey-passphrase\" class=\"input mt-1 w-full\" type=\"password\" name=\"passphrase\" required autocomplete=\"off\"></div><div><button type=\"submit\" class=\"btn btn-primary btn-sm\">Add a passkey</button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<form id=\"new-passkey\" method=\"post\" data-new-passkey autocomplete=\"off\" class=\"pt-4 grid gap-3 max-w-sm\"><div><label class=\"block text-sm font-semibold\" for=\"passkey-name\">What you call it</label> <input id=\"passkey-name\" class=\"input mt-1 w-full\" name=\"name\" maxlength=\"64\" required autocomplete=\"off\"></div><div><label class=\"block text-sm font-semibold\" for=\"passkey-passphrase\">Passphrase</label> <input id=\"passkey-passphrase\" class=\"input mt-1 w-full\" type=\"password\" name=\"passphrase\" required autocomplete=\"off\"></div><div><button id=\"new-passkey-go\" type=\"submit\" class=\"btn btn-primary btn-sm\">Add a passkey</button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

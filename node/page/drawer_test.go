@@ -14,7 +14,7 @@ import (
 
 const (
 	drawerOpen   = `document.getElementById("drawer").open`
-	drawerClosed = `!document.getElementById("drawer").open`
+	drawerClosed = `!document.getElementById("drawer").open && !document.getElementById("drawer-box").hasChildNodes()`
 )
 
 // TestAConflictOpensBesideTheList presses through one conflict in the drawer, with the keyboard where that matters.
@@ -52,7 +52,7 @@ func TestAConflictOpensBesideTheList(t *testing.T) { // C11, C14
 	w.do(chromedp.SendKeys(chromedp.ID("typed"), "hot fix first"), chromedp.SendKeys(chromedp.ID("passphrase"), passphrase))
 	w.click("go")
 	w.says("Done")
-	w.click("shut")
+	w.shut()
 	w.until(drawerOpen + ` && document.getElementById("drawer").innerText.includes("overridden")`)
 	if did := s.done(); len(did) != 1 || !strings.HasPrefix(did[0], "passphrase: override ") {
 		t.Errorf("the node did %q", did)

@@ -180,7 +180,7 @@ func TestAPersonSettlesAConflictOfLiveWorkFromThePage(t *testing.T) { // C11, C1
 	}
 	w.click("go")
 	w.says("CF-9012345 is acknowledged")
-	w.click("shut")
+	w.shut()
 	w.until(`document.getElementById("live").innerText.includes("after INT-12")`)
 	c := s.conflicts[0].Conflict
 	want := []string{"passphrase: respond " + strings.Join([]string{c.ID, "will_rebase", "after INT-12"}, "\n")}
@@ -193,7 +193,7 @@ func TestAPersonSettlesAConflictOfLiveWorkFromThePage(t *testing.T) { // C11, C1
 	w.says("Done")
 	want = append(want, "passphrase: override "+strings.Join([]string{c.ID, c.Seal, "hot fix first"}, "\n"))
 	s.happened(t, want...)
-	w.click("shut")
+	w.shut()
 	w.click("useful")
 	s.happened(t, append(want, "feedback CF-9012345 useful")...)
 }

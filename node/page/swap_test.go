@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestADialogTakesAPressAsSoonAsItStands presses in the very step in which the form comes: no person and no test may
@@ -71,4 +72,24 @@ func TestNoPassphraseGoesIntoAnAddress(t *testing.T) { // D-24
 	if found != 2 {
 		t.Errorf("%d forms", found)
 	}
+}
+
+// TestAClosedDialogTakesTheFocusFromNobody goes on to the next field in the very step in which the dialog closes.
+func TestAClosedDialogTakesTheFocusFromNobody(t *testing.T) {
+	s := serve(t)
+	w := s.open(t)
+	w.visit("/setup")
+	w.click("role")
+	w.until(dialogOpen)
+	w.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("dialog").close(); document.getElementById("passkey-name").focus()`))
+	w.until(dialogClosed)
+	if has := w.value(`document.activeElement.id`); has != "passkey-name" {
+		t.Errorf("%q has the focus", has)
+	}
+
+	w.do(chromedp.KeyEvent("my lapp"), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+	s.change(func() { s.status.Version = "v0.9.1" })
+	w.until(`document.getElementById("live").innerText.includes("v0.9.1")`)
+	w.do(chromedp.KeyEvent("X"))
+	w.until(`document.getElementById("passkey-name").value === "my laXpp"`)
 }

@@ -261,10 +261,10 @@ func (w *world) Add(_ context.Context, answer []byte, name string, by api.Prover
 	}
 	p := by.Prove(act)
 	k.Agreed = passkey.Agreed{Kind: string(p.Kind), Nonce: p.Nonce, Signature: p.Signature}
-	if _, err := w.act(act, p, nil); err != nil {
+	if _, err := w.act(act, p, func() { err = w.book.Add(k) }); err != nil {
 		return api.Outcome{}, err
 	}
-	return api.Outcome{Text: "the passkey " + name + " presses buttons from now on"}, w.book.Add(k)
+	return api.Outcome{Text: "the passkey " + name + " presses buttons from now on"}, err
 }
 
 func (w *world) agreed(k passkey.Key) bool {

@@ -34,10 +34,12 @@
     const edited = [...place.querySelectorAll("input")].filter((i) => i.checked !== i.defaultChecked || i.value !== i.defaultValue);
     const filled = edited.map((i) => [i.id, i.type === "checkbox" ? i.checked : i.value]);
     const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
+    const caret = focus && document.activeElement.selectionEnd; // null where there is no text
     htmx.swap(place, html, { swapStyle: "innerHTML" });
     open.forEach((id) => $(id) && ($(id).open = true));
     filled.forEach(([id, v]) => $(id) && (typeof v === "boolean" ? ($(id).checked = v) : ($(id).value = v)));
     if (focus && $(focus)) $(focus).focus({ preventScroll: true });
+    if (typeof caret === "number" && $(focus)) $(focus).setSelectionRange(caret, caret);
     times(place);
   };
   // Between the press of a button and its click, nothing is taken away from under it: what comes meanwhile waits.
@@ -108,6 +110,9 @@
     listen();
   });
 
+  // lost: nothing has the focus, since what had it before a dialog opened was replaced. Whoever has gone on keeps it.
+  const lost = () => !document.activeElement || document.activeElement === document.body;
+
   // The drawer: one conflict beside the list, at an address of its own. What is in it comes with the list.
   const drawer = $("drawer");
   const besideOf = (to) => new URL(to, location.origin).searchParams.get("open") || "";
@@ -148,7 +153,7 @@
     }
     quiet = false;
     const link = [...live.querySelectorAll("a[data-drawer]")].find((a) => besideOf(a.href) === last);
-    (link || $("main")).focus({ preventScroll: true });
+    if (lost()) (link || $("main")).focus({ preventScroll: true });
   });
   window.addEventListener("popstate", () => {
     if (!besideOf(location.href)) fold();
@@ -180,8 +185,7 @@
   });
   dialog && dialog.addEventListener("close", () => {
     $("dialog-box").replaceChildren();
-    if (opener && $(opener)) $(opener).focus();
-    else $("main").focus();
+    if (lost()) ($(opener) || $("main")).focus({ preventScroll: true });
   });
   document.addEventListener("click", (e) => {
     const to = e.target.closest("a[data-drawer]");
