@@ -67,7 +67,7 @@ func (n *Node) openPage(rc RunConfig) (*page.Server, error) {
 	}
 	_, err = presence.Public(n.home.Dir)
 	s := &page.Server{Listeners: l, Doors: rc.doors, Now: n.wall, Node: page.Node{
-		Reader: reader{n}, Actor: actor{n}, Laner: laner{n}, Live: n.live, Keys: keys{n}, Changed: &n.changed, Demo: n.cfg.Demo && errors.Is(err, presence.ErrNoKey),
+		Reader: reader{n}, Actor: actor{n}, Laner: laner{n}, Fleet: actor{n}, Live: n.live, Keys: keys{n}, Changed: &n.changed, Demo: n.cfg.Demo && errors.Is(err, presence.ErrNoKey),
 		Unlock: func(passphrase string) (api.Prover, error) { return n.home.Unlock(passphrase) }, Routes: n.routes, SwitchRoute: n.switchRoute,
 		Settings: n.pageSettings, SetNotices: n.setNotices,
 	}}

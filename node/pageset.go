@@ -27,6 +27,8 @@ func (n *Node) pageSettings(ctx context.Context) (page.Settings, error) {
 	}
 	out.Agents, out.AgentsIn, out.Policies = n.live.inForce()
 	out.Tools = n.codingAgents(ctx)
+	own := n.roster.get()
+	out.Email = own.Email(own.Fleet)
 	return out, nil
 }
 
@@ -37,7 +39,7 @@ func (v viewer) shared() (out []page.Shared) {
 			out = append(out, page.Shared{
 				Lane: l.Peer.String(), Name: laneName(v.core.Roster(), l.Peer), On: l.Ours.On,
 				For: v.slugs(l.Ours.Repositories), Here: v.slugs(l.Ours.Live), There: v.slugs(workOf(l.Theirs)),
-				Hides: l.Ours.Names != ledger.NamesKey{},
+				Hides: l.Ours.Names != ledger.NamesKey{}, Email: v.core.Roster().Email(l.Peer),
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/parley-mesh/parley/node/api"
 )
@@ -116,9 +117,46 @@ func TestALargeWorldIsShownInPages(t *testing.T) {
 	if _, body := b.get(t, large[2].path+"&page=201"); !strings.Contains(body, "page 201 of 201") || !strings.Contains(body, "opens the conflict") {
 		t.Error("the first record of the thread is not on its last page")
 	}
-	if _, body := b.get(t, "/conflicts?page=99999"); !strings.Contains(body, "page 21 of 21") {
+	if _, body := b.get(t, "/conflicts?page=99999"); !strings.Contains(body, "page 41 of 41") {
 		t.Error("a page beyond the last one")
 	}
+}
+
+// TestPagesOfAListAreTurnedWithTheKeyboard goes through a filtered list of conflicts, and opens one of its second page.
+func TestPagesOfAListAreTurnedWithTheKeyboard(t *testing.T) { // C11: the filters stay
+	s := serve(t)
+	s.change(func() {
+		s.crowd(200, 0)
+		for i := range s.conflicts {
+			s.conflicts[i].Severity = []string{"warn", "info"}[i%2]
+		}
+	})
+	w := s.open(t)
+	w.visit("/conflicts?severity=info")
+	to := func(id string) {
+		t.Helper()
+		for range 60 {
+			w.do(chromedp.KeyEvent(kb.Tab))
+			if w.value(`document.activeElement.id`) == id {
+				w.do(chromedp.KeyEvent(kb.Enter))
+				return
+			}
+		}
+		t.Fatalf("%s is not reached with the keyboard", id)
+	}
+	to("above-next")
+	w.until(`location.search === "?page=2&severity=info" && document.readyState === "complete"`)
+	w.live()
+	if has := w.value(`String(document.querySelectorAll("#live li h2").length)`); has != "25" {
+		t.Errorf("%s conflicts on a page", has)
+	}
+	second := s.conflicts[53].Ref
+	to("c-" + second)
+	w.until(drawerOpen + ` && document.getElementById("drawer-title").innerText === "` + second + `"`)
+	w.do(chromedp.KeyEvent(kb.Escape))
+	w.until(drawerClosed + ` && location.search === "?page=2&severity=info"`)
+	to("below-first")
+	w.until(`location.search === "?page=1&severity=info"`)
 }
 
 // TestALargeWorldPaintsSoon logs what a real browser takes, which is not only the page's doing.

@@ -58,7 +58,7 @@ func TestAConflictOpensBesideTheList(t *testing.T) { // C11, C14
 		t.Errorf("the node did %q", did)
 	}
 
-	s.change(func() { s.conflicts[30].Sentence = "something else changed" })
+	s.change(func() { s.conflicts[20].Sentence = "something else changed" })
 	w.until(`document.getElementById("live").innerText.includes("something else changed")`)
 	w.do(chromedp.KeyEvent(kb.Escape))
 	w.until(drawerClosed + ` && location.search === "?severity=warn"`)

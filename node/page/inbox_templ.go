@@ -74,7 +74,7 @@ func inboxView(cards []api.Card, p pager) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = pages(p, "card").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pages(p, "card", "below").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

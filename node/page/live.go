@@ -46,7 +46,7 @@ func (s *Server) conflicts(ctx context.Context, q url.Values) (shown, error) {
 		return f.Repository != "" && c.Repository != f.Repository || f.Severity != "" && c.Severity != f.Severity ||
 			f.Status == "" && !open(c) || f.Status == "closed" && open(c)
 	})
-	some, pages := cut(all, q, "/conflicts", rowsMax)
+	some, pages := cut(all, q, "/conflicts", cardsMax)
 	var drawer templ.Component
 	if ref := q.Get("open"); ref != "" {
 		drawer = s.drawer(ctx, ref)
@@ -104,8 +104,12 @@ func (s *Server) intents(ctx context.Context, q url.Values) (shown, error) {
 	if err != nil {
 		return shown{}, err
 	}
+	said, err := s.talk(ctx, all, sessions)
+	if err != nil {
+		return shown{}, err
+	}
 	some, pages := cut(all, q, "/intents", rowsMax)
-	return shown{"Intents", intentsView(some, pages, sessions), many(len(all), "intent") + ", " + many(len(sessions), "session")}, nil
+	return shown{"Intents", intentsView(some, pages, sessions, said), many(len(all), "intent") + ", " + many(len(sessions), "session")}, nil
 }
 
 // auditLines is how much of the history the page looks at.

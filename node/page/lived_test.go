@@ -71,6 +71,7 @@ func lived() *world {
 		{ID: "op-6", Repository: "acme/shop", At: before(3 * time.Hour), Kind: "sync", Why: "main moved on GitHub.", Paths: []string{"README.md", "src/cart.ts"}, From: id("a")[:40], To: id("b")[:40], Undone: true},
 	}
 	w.settings = livedSettings()
+	w.content = []byte("export function issueRefund(order: Order) {\n  return pay(order, -order.total);\n}\n")
 	w.kept = []api.KeptFile{{ID: "k-3", Repository: "acme/shop", Path: "src/billing/refund.ts", At: before(20 * time.Minute), Why: "The interim of acme/shop#42."}}
 	return w
 }

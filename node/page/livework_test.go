@@ -108,6 +108,22 @@ func (w *world) SwitchWork(_ context.Context, v api.WorkSwitch, p presence.Proof
 	return w.act(api.WorkSwitchAct(v), p, func() { w.settings.Shared[0].Here, w.settings.Shared[0].Hides = v.Repositories, v.HideNames })
 }
 
+func (w *world) SetEmail(_ context.Context, lane, email string, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.EmailAct(lane, email), p, func() { w.settings.Email = email })
+}
+
+func (w *world) Messages(context.Context, api.MessageQuery) ([]api.Message, error) {
+	return locked(w, func() []api.Message { return slices.Clone(w.messages) }), nil
+}
+
+func (w *world) Send(_ context.Context, m api.NewMessage) (api.Message, error) {
+	w.change(func() {
+		w.messages = append(w.messages, api.Message{At: time.Now(), Who: "kim", Person: true, Repository: m.Repository, To: m.To, Text: m.Text})
+	})
+	_, err := w.note("message send " + m.Repository + strings.Join(m.To, " ") + ": " + m.Text)
+	return api.Message{}, err
+}
+
 func (w *world) Feedback(_ context.Context, v api.Verdict) (api.Outcome, error) {
 	return w.note("feedback " + v.Conflict + " " + v.Verdict)
 }
@@ -153,6 +169,10 @@ func (w *world) busy() {
 		{Ref: "INT-1400456", Agent: "codex", Developer: "maya", Own: true, Repository: "acme/shop", Branch: "feat/refunds", State: "live", Task: "Refund API", Scope: api.Scope{Symbols: []string{"sym:ts:src/billing/refund.ts#issueRefund"}}, DependsOn: []string{"INT-1200123"}, Since: now.Add(-30 * time.Minute)},
 	}
 	w.sessions = []api.Session{{Ref: "S-5500001", Agent: "claude_code", Developer: "jordan", Branch: "feat/partial-refunds", State: "live", Files: 4, Intent: "INT-1200123"}}
+	w.messages = []api.Message{
+		{At: now.Add(-20 * time.Minute), Who: "maya, codex", From: "INT-1400456", Repository: "acme/shop", To: []string{"INT-1200123"}, Text: "Are you done with issueRefund?"},
+		{At: now.Add(-18 * time.Minute), Who: "kim", Person: true, Repository: "acme/shop", Text: "Refunds are frozen until noon."},
+	}
 	w.history = api.History{Saved: api.Saved{Minutes: 135, Conflicts: 5, Zero: 2, By: []api.SavedLine{{Severity: "block", Conflicts: 1, Minutes: 60}, {Severity: "warn", Conflicts: 3, Minutes: 60}, {Severity: "info", Conflicts: 1, Minutes: 15}}, Basis: "Minutes for each conflict that was caught before a merge: 60 for block, 20 for warn, 15 for info."}}
 	for i := range 9 {
 		w.history.Audit = append(w.history.Audit, api.AuditLine{At: now.Add(-time.Duration(i*i) * 5 * time.Hour), Conflict: "CF-9012345", Kind: "symbol_overlap", Who: "jordan", Action: []string{"found", "gone", "acknowledge"}[i%3], Note: "", Evidence: ""})

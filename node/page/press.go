@@ -47,7 +47,7 @@ type asked struct {
 }
 
 // pressFields are what says which act is meant.
-var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "hide", "on", "action"}
+var pressFields = []string{"verb", "card", "ref", "party", "id", "lane", "repository", "hide", "on", "action", "name", "why"}
 
 // pressOf is the act that a form means, as things stand now.
 func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
@@ -77,6 +77,10 @@ func (s *Server) pressOf(ctx context.Context, form url.Values) (press, error) {
 		s.agentsPress(&p)
 	case "agents lines on", "agents lines off":
 		s.linesPress(&p)
+	case "computers rename", "revoke":
+		err = s.fleetPress(&p, form.Get("typed"))
+	case "email":
+		err = s.emailPress(&p, form.Get("typed"))
 	case "op undo":
 		id := form.Get("id")
 		p.Title, p.Button, p.act = "Take this operation back", "Undo it", api.UndoAct(id)
@@ -382,6 +386,12 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 			out, err = s.Actor.Sync(r.Context(), f.Get("repository"), api.SyncHow(strings.TrimPrefix(verb, "sync ")))
 		case "feedback":
 			out, err = s.Live.Feedback(r.Context(), api.Verdict{Conflict: f.Get("ref"), Verdict: f.Get("verdict")})
+		case "pause":
+			out, err = s.pause(r.Context(), f.Get("for"))
+		case "resume":
+			out, err = s.Actor.Resume(r.Context())
+		case "message send":
+			out, err = s.send(r.Context(), f)
 		case "notices on", "notices off", "notices quiet":
 			out, err = s.notices(r.Context(), f)
 		case "route on", "route off":

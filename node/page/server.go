@@ -36,6 +36,7 @@ type Node struct {
 	Reader  api.Reader
 	Actor   api.Actor
 	Laner   api.Laner
+	Fleet   api.Fleet
 	Pages   api.Pages
 	Live    api.Live
 	Keys    Keys

@@ -18,6 +18,7 @@ type Settings struct {
 	AgentsIn []AgentsIn
 	Shared   []Shared
 	Notices  Notices
+	Email    string // of this person in policies; "" none was said
 	Policies []Policy
 	Tools    []Tool
 }
@@ -38,6 +39,7 @@ type Shared struct {
 	Here       []string // whose live work this end shows the other one
 	There      []string // whose live work the other end shows
 	Hides      bool     // this end hides names in it
+	Email      string   // of its developer in policies; "" none was said
 }
 
 // Notices are when this desktop is told of the inbox.

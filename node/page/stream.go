@@ -136,8 +136,12 @@ func (s *Server) region(ctx context.Context, v shown) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	status, err := s.Reader.Status()
+	if err != nil {
+		return "", err
+	}
 	var out bytes.Buffer
-	err = region(v, len(cards)).Render(ctx, &out)
+	err = region(v, len(cards), status.Paused).Render(ctx, &out)
 	return out.String(), err
 }
 

@@ -202,7 +202,7 @@ func threadsView(all []api.ThreadLine, p pager) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = pages(p, "conversation").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pages(p, "conversation", "below").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -687,7 +687,7 @@ func threadView(c conversation) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = pages(c.Pages, "record").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = pages(c.Pages, "record", "below").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

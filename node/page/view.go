@@ -66,6 +66,7 @@ func init() {
 		"/computers": {"/computers", (*Server).computers},
 		"/setup":     {"/setup", (*Server).setup},
 		"/audit":     {"/audit", (*Server).audit},
+		"/kept":      {"/audit", (*Server).kept},
 		"/help":      {"/help", (*Server).help},
 	}
 }

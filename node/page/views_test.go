@@ -23,6 +23,7 @@ var places = [][2]string{
 	{"setup", "/setup"},
 	{"operations", "/audit"},
 	{"kept", "/audit?of=kept"},
+	{"keptfile", "/kept?id=k-3"},
 	{"log", "/audit?of=log"},
 	{"conflicts", "/conflicts?status=all"},
 	{"conflict", "/conflict?ref=CF-7000111"},

@@ -57,6 +57,8 @@ type world struct {
 	history    api.History
 	settings   page.Settings
 	ahead      time.Duration // of the clock of links and sessions
+	content    []byte        // of the kept files
+	messages   []api.Message
 	did        []string
 }
 
@@ -118,8 +120,12 @@ func (w *world) Lanes() ([]api.Lane, error) {
 
 func (w *world) Kept(context.Context) ([]api.KeptFile, error) { return w.kept, nil }
 
-func (w *world) KeptContent(context.Context, string) (api.KeptContent, error) {
-	return api.KeptContent{}, api.ErrNoKept
+func (w *world) KeptContent(_ context.Context, id string) (api.KeptContent, error) {
+	i := slices.IndexFunc(w.kept, func(k api.KeptFile) bool { return k.ID == id })
+	if i < 0 {
+		return api.KeptContent{}, fmt.Errorf("%s: %w", id, api.ErrNoKept)
+	}
+	return api.KeptContent{KeptFile: w.kept[i], Content: w.content}, nil
 }
 
 func (w *world) Operations(context.Context) ([]api.Operation, error) {
@@ -198,10 +204,22 @@ func (w *world) Sync(_ context.Context, slug string, how api.SyncHow) (api.Outco
 func (w *world) Reroute(context.Context) (api.Outcome, error) { return w.note("reroute") }
 
 func (w *world) Pause(_ context.Context, length time.Duration) (api.Outcome, error) {
+	w.change(func() { w.status.Paused = &api.Pause{Since: w.status.Peers[0].LastSeen} })
 	return w.note("pause " + length.String())
 }
 
-func (w *world) Resume(context.Context) (api.Outcome, error) { return w.note("resume") }
+func (w *world) Resume(context.Context) (api.Outcome, error) {
+	w.change(func() { w.status.Paused = nil })
+	return w.note("resume")
+}
+
+func (w *world) Revoke(_ context.Context, name string, why api.RevokeWhy, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.RevokeAct(name, why), p, nil)
+}
+
+func (w *world) Rename(_ context.Context, old, name string, p presence.Proof) (api.Outcome, error) {
+	return w.act(api.RenameAct(old, name), p, nil)
+}
 
 func (w *world) Scan(context.Context) (api.Outcome, error) { return w.note("scan") }
 
@@ -304,7 +322,7 @@ func serve(t testing.TB) *site {
 	w.book.SetOrigin(l.Origin())
 	s := &site{world: w, origin: l.Origin()}
 	s.server = &page.Server{Listeners: l, Doors: page.NewDoors(w.now), Node: page.Node{
-		Reader: w, Actor: w, Laner: w, Pages: w, Live: w, Keys: w, Changed: &w.changed,
+		Reader: w, Actor: w, Laner: w, Fleet: w, Pages: w, Live: w, Keys: w, Changed: &w.changed,
 		Unlock: func(p string) (api.Prover, error) { return presence.Unlock(dir, p) },
 		Routes: func() ([]page.Route, error) {
 			return locked(w, func() []page.Route { return slices.Clone(w.routes) }), nil

@@ -31,7 +31,7 @@
   // put lets a place look otherwise; what a person has opened, filled in, scrolled to and chosen there stays.
   const put = (place, html) => {
     const open = [...place.querySelectorAll("details[open]")].map((d) => d.id);
-    const edited = [...place.querySelectorAll("input")].filter((i) => i.checked !== i.defaultChecked || i.value !== i.defaultValue);
+    const edited = [...place.querySelectorAll("input, textarea, select")].filter((i) => i.checked !== i.defaultChecked || i.value !== i.defaultValue);
     const filled = edited.map((i) => [i.id, i.type === "checkbox" ? i.checked : i.value]);
     const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
     const caret = focus && document.activeElement.selectionEnd; // null where there is no text
@@ -173,6 +173,9 @@
       form.querySelectorAll("#go, #passkey").forEach((b) => { b.disabled = stale; });
     }
   };
+  document.addEventListener("htmx:afterRequest", (e) => {
+    if (e.detail.successful && e.detail.elt.matches("[data-clear]")) $(e.detail.elt.id).reset(); // as it stands now
+  });
   document.addEventListener("htmx:afterSwap", (e) => {
     if (e.detail.target.id !== "dialog-box") return;
     if (!dialog.open) {
