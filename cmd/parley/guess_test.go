@@ -27,8 +27,10 @@ func TestEveryWordFromElsewhereIsAnsweredWithACommandThatIsThere(t *testing.T) {
 
 func TestAWordThatIsNearNothingIsNotGuessed(t *testing.T) {
 	root := (&app{}).root()
-	for word, want := range map[string]string{"aprove": "parley approve", "xy": "", "qqqqqqqq": "", "Start": "parley up",
-		"inbx": "parley inbox", "oup": "parley op", "inti": "parley init", "stats": "parley status", "thraeds": "parley threads", "comp": "parley computers", "settlin": "parley settling"} {
+	for word, want := range map[string]string{
+		"aprove": "parley approve", "xy": "", "qqqqqqqq": "", "Start": "parley up",
+		"inbx": "parley inbox", "oup": "parley op", "inti": "parley init", "stats": "parley status", "thraeds": "parley threads", "comp": "parley computers", "settlin": "parley settling",
+	} {
 		if got := nearest(root, word); got != want {
 			t.Errorf("%q is answered with %q, want %q", word, got, want)
 		}

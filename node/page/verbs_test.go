@@ -32,6 +32,7 @@ var onlyCommands = map[string]string{
 	"computers remove": "it is revoke with the reason retired",
 	"intent declare":   "a session says it of itself", "intent update": "a session says it of itself", "claims check": "a session asks before it edits", "briefing": "it is written for a session",
 	"agents install": "it changes other programs' settings, which takes a look at what changes", "agents remove": "as agents install",
+	"trace":    "its file is for a program that draws it",
 	"netcheck": "it asks your other computers and relays, which takes its time", "doctor": "it also looks at what is wrong when no page is served",
 }
 
