@@ -113,8 +113,8 @@ func sideNames(c api.Conflict) string {
 	var names []string
 	for _, s := range c.Sides {
 		name := s.Ref
-		if s.Developer != "" {
-			name += " (" + s.Developer + ")"
+		if whose := cmp.Or(s.Developer, s.Computer); whose != "" {
+			name += " (" + whose + ")"
 		}
 		names = append(names, name)
 	}
@@ -153,7 +153,7 @@ func (a *app) printConflict(c api.ConflictShown, now time.Time) {
 	}
 	rows := [][]string{{"SIDE", "DEVELOPER", "AGENT", "BRANCH", "WHERE", "STATE"}}
 	for _, s := range c.Sides {
-		rows = append(rows, []string{s.Ref, orDash(s.Developer), orDash(s.Agent), orDash(s.Branch), sideWhere(s), sideState(c.Conflict, s)})
+		rows = append(rows, []string{s.Ref, orDash(s.Developer), workerName(s.Kind, s.Agent), orDash(s.Branch), sideWhere(s), sideState(c.Conflict, s)})
 	}
 	fmt.Fprintln(a.out)
 	table(a.out, "", rows)
@@ -227,6 +227,14 @@ func sideWhere(s api.ConflictSide) string {
 		return "a computer of yours"
 	}
 	return "another developer"
+}
+
+// workerName is the agent of a side. A session without one is what a person does without any.
+func workerName(kind, agent string) string {
+	if kind == "session" && agent == "" {
+		return "a person"
+	}
+	return orDash(agent)
 }
 
 func sideState(c api.Conflict, s api.ConflictSide) string {

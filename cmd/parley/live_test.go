@@ -44,6 +44,16 @@ func TestConflictsAreATableForPeople(t *testing.T) { // C11
 	wants(t, notes, "CF-7 is listed late: often called false here")
 }
 
+func TestAPersonWithoutAnAgentIsCalledSo(t *testing.T) { // C9
+	c := refund
+	c.Sides = []api.ConflictSide{{Ref: "S-4858711", Kind: "session", Computer: "laptop", Own: true}, {Ref: "main", Kind: "branch", Computer: "tablet"}}
+	out, _ := printed(t, func(a *app) {
+		a.printConflicts([]api.Conflict{c}, noon)
+		a.printConflict(api.ConflictShown{Conflict: c}, noon)
+	})
+	wants(t, out, "S-4858711 (laptop), main (tablet)", "S-4858711  -          a person  -       laptop", "main       -          -         -       tablet")
+}
+
 func TestOneConflictIsShownWithItsSides(t *testing.T) { // C1, C12
 	c := refund
 	c.Sides = slices.Clone(c.Sides)

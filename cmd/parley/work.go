@@ -146,7 +146,7 @@ func (a *app) sessionsCommand(c *cobra.Command) {
 			return listing(a, all, err, "No session works.", header, func(s api.Session) []string {
 				where := sideWhere(api.ConflictSide{Here: s.Here, Computer: s.Computer, Own: s.Own})
 				return []string{
-					s.Ref, orDash(s.Agent), orDash(s.Developer), where, s.Repository, orDash(s.Branch), orDash(s.Intent),
+					s.Ref, workerName("session", s.Agent), orDash(s.Developer), where, s.Repository, orDash(s.Branch), orDash(s.Intent),
 					fmt.Sprint(s.Files), s.State, ago(s.Seen, now),
 				}
 			})
