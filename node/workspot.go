@@ -433,7 +433,7 @@ func (s *spot) stand(ctx context.Context, whole bool) (*worktree.CheckoutState, 
 }
 
 func codeReader(l *repo.Layout) detect.Reader {
-	return code.New(code.Project{Has: l.Has, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases})
+	return code.New(code.Project{Has: l.Has, Folder: l.Folder, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases})
 }
 
 // readTrunk learns what the default branch's tip has at the paths where it differs from the base: what stands there in the

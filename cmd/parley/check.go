@@ -121,7 +121,7 @@ func readerOf(ctx context.Context, r *repo.Repo, base string) (detect.Reader, er
 		return nil, err
 	}
 	l, err := r.Layout(ctx, commit)
-	return code.New(code.Project{Has: l.Has, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases}), err
+	return code.New(code.Project{Has: l.Has, Folder: l.Folder, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases}), err
 }
 
 // checkView is what --json prints.

@@ -9,6 +9,8 @@ import "github.com/parley-mesh/parley/detect"
 type Project struct {
 	// Has reports whether the repository has a file; nil when that is not known.
 	Has func(path string) bool
+	// Folder lists the files of a folder, those of folders in it left out; nil when that is not known. A package of Go is one.
+	Folder func(folder string) []string
 	// GoModules are the module paths of go.mod files by their folders, "" for the root.
 	GoModules map[string]string
 	// Packages are the folders of npm, PyPI and Cargo packages of this repository by name.

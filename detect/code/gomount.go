@@ -141,17 +141,13 @@ func (w *goWalk) mountAt(at token.Pos, router string, into served, prefix string
 	})
 }
 
-// handOver notes that a function is given a router: register(r.Group("/v1")).
-func (w *goWalk) handOver(c *ast.CallExpr, name, module string, env goEnv) {
+// handOver notes that a function is given a router: register(r.Group("/v1")), s.users.register(r).
+func (w *goWalk) handOver(c *ast.CallExpr, env goEnv) {
 	for _, a := range c.Args {
-		at, ok := w.servedBy(a, env)
-		if !ok {
-			continue
+		if at, ok := w.servedBy(a, env); ok {
+			if router := w.given(c); router != "" {
+				w.mountAt(c.Pos(), router, at, "")
+			}
 		}
-		router := target(module, name)
-		if module == "" && hasKey(w.index, "sym:go:"+w.unit.Path+"#"+name) {
-			router = name
-		}
-		w.mountAt(c.Pos(), router, at, "")
 	}
 }

@@ -76,16 +76,52 @@ func (w *goWalk) typeOf(e ast.Expr, left int) (module, of string) {
 
 // goTyped finds a member of what a function gives, or of a field: NewUsers().Routes is Users.Routes.
 func (r *resolver) goTyped(from *detect.Unit, module, name string) (id string, sure bool) {
+	u, to, member := r.goType(from, module, name)
+	if u == nil {
+		return "pkg:go:" + module + "#" + name, false
+	}
+	return r.goName(u, to, member)
+}
+
+// goType is the member of its type that such a name stands for, as the file has it that says the type; that is nil if it is not at hand.
+func (r *resolver) goType(from *detect.Unit, module, name string) (u *detect.Unit, to, member string) {
 	at := strings.LastIndex(name, typeIs+".")
 	outer, sure := r.goName(from, module, name[:at])
-	s, u := r.symbols[outer], r.units[pathOf(outer)]
-	if !sure || s == nil || u == nil || strings.HasSuffix(name[:at], ".") || lastName(outer) != lastName("#"+name[:at]) {
-		return "pkg:go:" + module + "#" + name, false
+	s := r.symbols[outer]
+	if !sure || s == nil || lastName(outer) != lastName("#"+name[:at]) {
+		return nil, "", ""
 	}
 	of, _, _ := strings.Cut(s.Signature.Result, ",") // the first of several
 	m := goPlainType.FindStringSubmatch(of)
-	if m == nil || m[1] != "" && importOf(u, m[1]) == "" {
-		return "pkg:go:" + module + "#" + name, false
+	if u = r.units[pathOf(outer)]; u == nil || m == nil || m[1] != "" && importOf(u, m[1]) == "" {
+		return nil, "", ""
 	}
-	return r.goName(u, importOf(u, m[1]), m[2]+name[at+len(typeIs):])
+	return u, importOf(u, m[1]), m[2] + name[at+len(typeIs):]
+}
+
+// packageFiles bounds how many files of one package are looked into for its names.
+const packageFiles = 64
+
+// wantGo adds the files of the package in which a name of Go has to be.
+func (r *resolver) wantGo(u *detect.Unit, module, name string, wanted map[string]bool) {
+	for strings.Contains(name, typeIs+".") {
+		at, to, member := r.goType(u, module, name)
+		if at == nil {
+			name = name[:strings.LastIndex(name, typeIs+".")]
+			continue
+		}
+		u, module, name = at, to, member
+	}
+	if id, _ := r.goName(u, module, name); strings.HasPrefix(id, "sym:") && nameOf(id) == name || r.project.Folder == nil {
+		return
+	}
+	for _, dir := range r.goFolders(u, module) {
+		left := packageFiles
+		for _, file := range r.project.Folder(dir) {
+			if left > 0 && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") && r.units[file] == nil {
+				wanted[file] = true
+				left--
+			}
+		}
+	}
 }

@@ -25,7 +25,7 @@ func (w *goWalk) packageCall(c *ast.CallExpr, module, name string, env goEnv) {
 	case (module == "net/http" || module == "net/http/httptest") && name == "NewRequestWithContext" && len(args) > 2:
 		w.request(c, w.method(args[1]), args[2], true)
 	default:
-		w.handOver(c, name, module, env)
+		w.handOver(c, env)
 	}
 }
 

@@ -207,9 +207,7 @@ var goField = regexp.MustCompile(`(?i)(?:mux|router|engine|echo|app|^r|group)$`)
 func (w *goWalk) call(c *ast.CallExpr, env goEnv) bool {
 	f, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
-		if id, plain := c.Fun.(*ast.Ident); plain {
-			w.handOver(c, id.Name, "", env)
-		}
+		w.handOver(c, env)
 		return true
 	}
 	if id, plain := f.X.(*ast.Ident); plain && w.imports[id.Name] != "" && !w.hidden(id) {
@@ -229,6 +227,7 @@ func (w *goWalk) call(c *ast.CallExpr, env goEnv) bool {
 	}
 	at, known := w.servedBy(f.X, env)
 	if !known {
+		w.handOver(c, env)
 		w.clientCall(c, f)
 		return true
 	}

@@ -273,6 +273,10 @@ func (r *resolver) want(u *detect.Unit, to string, wanted map[string]bool) {
 	if at < 1 || !strings.HasPrefix(to, "mod:") {
 		return
 	}
+	if u.Language == "go" {
+		r.wantGo(u, to[len("mod:"):at], to[at+1:], wanted)
+		return
+	}
 	first, _, _ := strings.Cut(to[at+1:], ".")
 	id, _ := r.resolve(u, to[:at+1]+first)
 	if p := pathOf(id); strings.HasPrefix(id, "sym:") && r.units[p] == nil && r.has(p) {

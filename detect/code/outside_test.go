@@ -1,6 +1,10 @@
 package code
 
-import "testing"
+import (
+	"path"
+	"slices"
+	"testing"
+)
 
 func TestURLsWithConstantsOfOtherFiles(t *testing.T) { // C4
 	config := "export const API = '/v1';\nconst inner = '/in';\nexport { inner as outer };\nexport const ROUTES = { users: '/users', deep: { one: `${API}/one` } } as const;\nexport const unknown = process.env.X;\nexport enum Paths { Users = '/v1/e', Odd = 3 }\nexport const FROZEN = Object.freeze({ users: '/frozen' });\nexport default '/d';"
@@ -67,5 +71,54 @@ func TestConstantsOfFilesInACircleEnd(t *testing.T) {
 	}
 	if got := requestsOf(files, "a.ts"); got != "GET /x tail" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A package of Go is a folder: which of its files declares a name nobody knows before they are read.
+func TestThePackagesOfTheNamesOfGoAreAskedFor(t *testing.T) { // C4
+	files := map[string]string{
+		"a.go":            "package p\n",
+		"own.go":          "package p\nfunc register(r chi.Router) {}\n",
+		"own_test.go":     "package p\n",
+		"paths/paths.go":  "package paths\nconst Refunds = \"/v1\"\n",
+		"users/new.go":    "package users\nimport \"acme.com/shop/store\"\nfunc New() *store.Users { return nil }\n",
+		"store/users.go":  "package store\ntype Users struct{}\n",
+		"store/routes.go": "package store\nimport \"github.com/go-chi/chi/v5\"\nfunc (*Users) Routes() chi.Router { return nil }\n",
+		"other/other.go":  "package other\n",
+	}
+	p := Project{GoModules: map[string]string{"": "acme.com/shop"}, Folder: func(folder string) (names []string) {
+		for name := range sorted(files) {
+			if path.Dir(name) == folder || folder == "" && path.Dir(name) == "." {
+				names = append(names, name)
+			}
+		}
+		return names
+	}}
+	const head = "package p\nimport (\"net/http\"; \"github.com/go-chi/chi/v5\"; \"acme.com/shop/paths\"; \"acme.com/shop/users\"; \"acme.com/shop/other\"; \"example.com/far\")\n"
+	for text, want := range map[string][]string{
+		"func f() { http.Get(paths.Refunds) }":                                   {"paths/paths.go"},
+		"func f() { http.Get(far.Refunds); other.Call() }":                       nil,
+		"func f(r chi.Router) { register(r) }":                                   {"own.go"},
+		"func f(r chi.Router) { register(r) }\nfunc register(r chi.Router) {}":   nil,
+		"func f(r chi.Router) { u := users.New(); r.Mount(\"/u\", u.Routes()) }": {"store/routes.go", "store/users.go", "users/new.go"},
+		"func f(r chi.Router) { r.Get(paths.Refunds, h) }":                       {"paths/paths.go"},
+	} {
+		files["a.go"] = head + text
+		r := New(p)
+		have := map[string]string{"a.go": files["a.go"]}
+		var asked []string
+		for {
+			more := r.Outside(readAll(r, have))
+			if len(more) == 0 {
+				break
+			}
+			for _, name := range more {
+				have[name] = files[name]
+			}
+			asked = append(asked, more...)
+		}
+		if slices.Sort(asked); !slices.Equal(asked, want) {
+			t.Errorf("%s: %q", text, asked)
+		}
 	}
 }

@@ -299,21 +299,27 @@ func (r *resolver) above(file string) (dirs []string) {
 	return dirs
 }
 
+// goFolders are the folders of a package, of the unit's own if the path is empty.
+func (r *resolver) goFolders(from *detect.Unit, module string) (dirs []string) {
+	if module == "" {
+		return []string{folder(from.Path)}
+	}
+	for dir, root := range sorted(r.project.GoModules) {
+		if rest, ok := strings.CutPrefix(module+"/", root+"/"); ok {
+			dirs = append(dirs, strings.Trim(path.Join(dir, rest), "/"))
+		}
+	}
+	return dirs
+}
+
 // goName finds a name of a package, of the unit's own if the path is empty.
 func (r *resolver) goName(from *detect.Unit, module, name string) (id string, sure bool) {
-	var dirs []string
 	if strings.Contains(name, typeIs+".") {
 		return r.goTyped(from, module, name)
 	}
+	dirs := r.goFolders(from, module)
 	if module == "" {
-		dirs = []string{folder(from.Path)}
 		module = r.project.goPackage(folder(from.Path))
-	} else {
-		for dir, root := range sorted(r.project.GoModules) {
-			if rest, ok := strings.CutPrefix(module+"/", root+"/"); ok {
-				dirs = append(dirs, strings.Trim(path.Join(dir, rest), "/"))
-			}
-		}
 	}
 	for _, dir := range dirs {
 		for _, u := range r.folders[dir] {

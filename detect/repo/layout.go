@@ -20,6 +20,17 @@ type Layout struct {
 // Has reports whether the commit has a file.
 func (l *Layout) Has(name string) bool { return l.files[name].blob != "" }
 
+// Folder lists the files that stand in a folder of the commit itself, "" for the root, ascending.
+func (l *Layout) Folder(folder string) (names []string) {
+	for name := range l.files {
+		if at := strings.LastIndexByte(name, '/'); name[:max(at, 0)] == folder && l.Has(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Layout reads which files a commit has, and what its manifests say. A manifest that cannot be read says nothing.
 func (r *Repo) Layout(ctx context.Context, commit string) (*Layout, error) {
 	out, err := r.out(ctx, nil, "ls-tree", "-r", "-z", commit)

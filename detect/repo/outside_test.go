@@ -50,6 +50,34 @@ func TestUnchangedFilesAreReadForTheURLsOfChangedOnes(t *testing.T) { // C4
 	t.Errorf("the desk: %+v", refs)
 }
 
+// A package of Go is all files of a folder.
+func TestUnchangedPackagesAreReadForTheRoutesAndURLsOfGo(t *testing.T) { // C4
+	s := newShop(t)
+	s.branch("main", "",
+		"go.mod", "module acme.com/shop\n",
+		"paths/paths.go", "package paths\nconst Users = \"/v1/users\"\n",
+		"server.go", "package main\nimport (\"net/http\"; \"acme.com/shop/paths\")\nfunc main() { http.HandleFunc(\"GET \"+paths.Users, list) }\n",
+		"client/client.go", "package client\n")
+	s.branch("server", "main", "server.go", "package main\nfunc main() {}\n")
+	s.branch("client", "main", "client/client.go", "package client\nimport (\"net/http\"; \"acme.com/shop/paths\")\nfunc Load() { http.Get(base + paths.Users) }\n")
+	r := s.open()
+	_, trunk, err := r.Trunk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout, err := r.Layout(t.Context(), trunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := s.check(Options{Reader: code.New(code.Project{Has: layout.Has, Folder: layout.Folder, GoModules: layout.GoModules})})
+	for _, f := range result.Report.Findings {
+		if f.Kind == detect.ContractBreak && f.About[0] == "http:GET /v1/users" {
+			return
+		}
+	}
+	t.Errorf("%+v", result.Report.Findings)
+}
+
 // What a mount says of the routes of a file that nobody changed is said of the file that mounts.
 func TestAMountThatChangesMovesTheRoutesOfUnchangedFiles(t *testing.T) { // C4
 	s := newShop(t)

@@ -69,7 +69,7 @@ export async function f%d_%d(order: T%d, rate: number, options: { retries?: numb
 
 // reader reads code as check does.
 func reader(l *Layout) detect.Reader {
-	return code.New(code.Project{Has: l.Has, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases})
+	return code.New(code.Project{Has: l.Has, Folder: l.Folder, GoModules: l.GoModules, Packages: l.Packages, Aliases: l.Aliases})
 }
 
 // BenchmarkIndex reads all code of 10,000 files: cold, then again after a restart. The peak is what the process had in memory
