@@ -291,3 +291,17 @@ func (r *resolver) javaPackage(from *detect.Unit, name string) (id string, sure 
 	}
 	return r.named(file, "java", name, linksMax)
 }
+
+// javaBeside is where a class of another package stands, if that is among the sources of the unit: the folder of the unit's own package
+// says where those begin.
+func (r *resolver) javaBeside(from *detect.Unit, module, class string) string {
+	file := strings.ReplaceAll(module, ".", "/") + "/" + class + ".java"
+	for dir := folder(from.Path); ; dir = folder(dir) {
+		if at := path.Join(dir, file); r.has(at) {
+			return "sym:java:" + at + "#" + class
+		}
+		if dir == "" {
+			return ""
+		}
+	}
+}

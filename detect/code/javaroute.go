@@ -2,6 +2,7 @@ package code
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -37,7 +38,7 @@ func (s *scan) springRoutes() {
 				prefixes = s.springPaths(args)
 			case "FeignClient":
 				client = true
-				if path, known := s.str(s.annotated(args, "path")); known {
+				if path, known := s.url(s.annotated(args, "path")); known {
 					prefixes = []string{path}
 				}
 			}
@@ -60,11 +61,34 @@ func (s *scan) javaConstant(c int) {
 		if value := s.child(d, "value"); s.is(d, "variable_declarator") && value >= 0 {
 			name := s.text(s.child(d, "name"))
 			s.values[class+"."+name] = value
+			if i, ok := s.owner[c]; ok && s.unit.Symbols[i].Container != "" { // as others name it
+				s.values[nameOf(s.unit.Symbols[i].Container)+"."+name] = value
+			}
 			if _, taken := s.values[name]; !taken {
 				s.values[name] = value
 			}
 		}
 	}
+}
+
+// javaConstantOf is the constant of another class that is named by it, or by its package too, "" for anything else.
+func (s *scan) javaConstantOf(i int) string {
+	parts := strings.Split(s.plain(i), ".")
+	class := slices.IndexFunc(parts, upperFirst)
+	if class < 0 || class == len(parts)-1 || len(parts) > valuesMax || strings.ContainsAny(s.text(i), "()[]") || s.hidden(parts[0], i) {
+		return ""
+	}
+	name := strings.Join(parts[class:], ".")
+	if class > 0 {
+		return target(strings.Join(parts[:class], "."), name)
+	}
+	if b, ok := s.bound[parts[0]]; ok {
+		return target(b.module, strings.Join(append([]string{b.name}, parts[1:]...), "."))
+	}
+	if hasKey(s.top, parts[0]) {
+		return ""
+	}
+	return target("", name)
 }
 
 // annotations goes over those of a declaration: the last part of their names, and the list of their arguments or -1.
@@ -117,7 +141,7 @@ func (s *scan) springPaths(args int) (paths []string) {
 		return []string{""}
 	}
 	for _, p := range s.javaEach(list) {
-		text, _ := s.str(p)
+		text, _ := s.url(p)
 		paths = append(paths, text)
 	}
 	if paths == nil {
@@ -162,7 +186,7 @@ func (s *scan) springMethod(m int, prefixes []string, client bool) {
 					if !s.another() {
 						return
 					}
-					s.springRoute(m, method, joinPath(prefix, path), served)
+					s.springRoute(m, method, below(prefix, path), served)
 				}
 			}
 		}
@@ -199,6 +223,9 @@ func (s *scan) springRoute(m int, method, path string, served *detect.Contract) 
 	tail := rest != path
 	if cut, ok := strings.CutPrefix(rest, "{}"); ok {
 		rest, tail = cut, true
+	}
+	if tail && strings.Trim(rest, "/{}") == "" {
+		return // nothing of it is known
 	}
 	if served == nil {
 		s.requested(m, method, map[bool]string{true: "{}"}[tail]+joinPath("", rest), true)

@@ -2,6 +2,7 @@ package code
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parley-mesh/parley/detect"
@@ -90,3 +91,38 @@ interface C {
 		t.Errorf("%+v %+v", u.Contracts, u.References)
 	}
 }
+
+func TestConstantsOfOtherClassesInRoutesOfSpring(t *testing.T) { // C4, C5
+	files := map[string]string{
+		"src/main/java/acme/Paths.java":     "package acme;\npublic interface Paths { String V1 = \"/v1\"; String USERS = V1 + \"/users\"; int N = 3; class In { public static final String DEEP = \"/deep\"; } }\n",
+		"src/main/java/acme/web/Own.java":   "package acme.web;\nclass Own { static final String OWN = \"/own\"; private static final String HIDDEN = \"/hidden\"; static String loose = \"/loose\"; }\n",
+		"src/main/java/acme/web/Users.java": "",
+	}
+	for mapping, want := range map[string]string{
+		"Paths.USERS":               "GET /v1/users",
+		"acme.Paths.USERS + \"/x\"": "GET /v1/users/x",
+		"Paths.In.DEEP":             "GET /deep",
+		"USERS + \"/{id}\"":         "GET /v1/users/{}",
+		"Own.OWN":                   "GET /own",
+		"Own.HIDDEN + \"/x\"":       "GET /x tail",
+		"Own.loose + \"/x\"":        "GET /x tail",
+		"Paths.N + \"/x\"":          "GET /x tail",
+		"Paths.NONE + \"/x\"":       "GET /x tail",
+		"Far.USERS + \"/x\"":        "GET /x tail",
+		"Users.USERS + \"/x\"":      "GET /x tail",
+		"Own.OWN.concat(\"/x\")":    "",
+		"{Own.OWN, \"/two\"}":       "GET /own, GET /two",
+	} {
+		files["src/main/java/acme/web/Users.java"] = "package acme.web;\nimport acme.Paths;\nimport org.far.Far;\nimport static acme.Paths.USERS;\n@RestController class Users { @GetMapping(" + mapping + ") void m() {} }\n"
+		if got := strings.Join(endings(files), ", "); got != want {
+			t.Errorf("%s\n got %q\nwant %q", mapping, got, want)
+		}
+	}
+	r := New(Project{Has: func(file string) bool { return hasText(files, file) }})
+	units := readAll(r, map[string]string{"src/main/java/acme/web/Users.java": strings.Replace(files["src/main/java/acme/web/Users.java"], "void m", "@PutMapping(Paths.USERS + Own.OWN) void n() {}\n void m", 1)})
+	if got := r.Outside(units); !slices.Equal(got, []string{"src/main/java/acme/Paths.java", "src/main/java/acme/web/Own.java"}) {
+		t.Errorf("asks for %q", got)
+	}
+}
+
+func hasText(files map[string]string, name string) bool { _, ok := files[name]; return ok }

@@ -87,7 +87,7 @@ func (s *scan) constant(name string, value, deep int) {
 	value = s.constantObject(s.unwrap(value))
 	var v detect.Value
 	switch s.kind(value) {
-	case "string", "template_string", "ternary_expression", "binary_expression", "binary_operator", "concatenated_string", "new_expression", "identifier", "member_expression", "attribute":
+	case "string", "string_literal", "raw_string_literal", "field_access", "scoped_identifier", "reference_expression", "template_string", "ternary_expression", "binary_expression", "binary_operator", "concatenated_string", "new_expression", "identifier", "member_expression", "attribute":
 		text, known := s.url(value)
 		if !known {
 			return
@@ -279,6 +279,9 @@ func (r *resolver) want(u *detect.Unit, to string, wanted map[string]bool) {
 	}
 	first, _, _ := strings.Cut(to[at+1:], ".")
 	id, _ := r.resolve(u, to[:at+1]+first)
+	if u.Language == "java" && strings.HasPrefix(id, "pkg:") {
+		id = r.javaBeside(u, to[len("mod:"):at], first)
+	}
 	if p := pathOf(id); strings.HasPrefix(id, "sym:") && r.units[p] == nil && r.has(p) {
 		wanted[p] = true
 	}

@@ -24,6 +24,9 @@ func (s *scan) rustRoutes() {
 	for c := range s.within(0) {
 		if s.is(c, "const_item", "static_item") {
 			s.values[s.text(s.child(c, "name"))] = s.child(c, "value")
+			if i, ok := s.owner[c]; ok {
+				s.values[nameOf(s.unit.Symbols[i].ID)] = s.child(c, "value")
+			}
 		}
 	}
 	for c := range s.within(0) {
@@ -83,7 +86,7 @@ func (s *scan) rustRouteCall(c int) {
 		return
 	}
 	first, second := s.item(args, 0), s.item(args, 1)
-	path, known := s.str(first)
+	path, known := s.url(first)
 	switch {
 	case name == "route" && second >= 0:
 		if known {
@@ -95,7 +98,7 @@ func (s *scan) rustRouteCall(c int) {
 		s.rustRoute(c, at, "*", "", first)
 	case name == "route_service":
 		s.rustRoute(c, at, "*", path, second)
-	case name == "nest" && known:
+	case name == "nest":
 		s.rustMount(at, path, second)
 	case name == "merge", name == "service", name == "configure":
 		s.rustMount(at, "", first)
@@ -112,7 +115,7 @@ func (s *scan) rustMount(at served, prefix string, arg int) {
 	}
 	if router != "" && router != at.router {
 		s.unit.Mounts = append(s.unit.Mounts, detect.Mount{
-			Prefix: joinPath(at.prefix, prefix), Router: router, Into: at.router, Line: s.line(s.nodes[arg].start),
+			Prefix: below(at.prefix, prefix), Router: router, Into: at.router, Line: s.line(s.nodes[arg].start),
 		})
 	}
 }
@@ -146,6 +149,21 @@ func (s *scan) rustNamed(i int) string {
 	return target(strings.Join(parts[:len(parts)-1], "::"), parts[len(parts)-1])
 }
 
+// rustConstantOf is the constant that a path names: its name in the file, else what it is of another; a type's constant stands below the type.
+func (s *scan) rustConstantOf(i int) string {
+	parts := s.rustPath(i)
+	last := parts[len(parts)-1]
+	if of := parts[max(0, len(parts)-2)]; len(parts) > 1 && upperFirst(of) && of != "Self" {
+		if b, ok := s.bound[of]; ok && len(parts) == 2 {
+			return target(b.module, b.name+"."+last)
+		}
+		if len(parts) > 2 {
+			return target(strings.Join(parts[:len(parts)-2], "::"), of+"."+last)
+		}
+	}
+	return s.rustNamed(i)
+}
+
 // rustRouter finds the router that an expression stands for. Part says that it is a resource.
 func (s *scan) rustRouter(i, left int) (at served, ok bool) {
 	whole := i
@@ -161,7 +179,7 @@ func (s *scan) rustRouter(i, left int) (at served, ok bool) {
 			if made := strings.ReplaceAll(s.plain(f), " ", ""); len(made) < 200 && rustRouterMade.MatchString(made) {
 				at.part = strings.HasSuffix(made, "resource")
 				if at.part || strings.HasSuffix(made, "scope") {
-					at.prefix, _ = s.str(s.item(s.child(i, "arguments"), 0))
+					at.prefix, _ = s.url(s.item(s.child(i, "arguments"), 0))
 				}
 				at.router = s.rustNameOf(i)
 				return at, true
@@ -294,7 +312,7 @@ func (s *scan) rustMethods(c int, at served, path string, i int) {
 
 // rustRoute adds the contract of one route.
 func (s *scan) rustRoute(c int, at served, method, path string, handler int) {
-	contract := route(method, joinPath(at.prefix, path))
+	contract := route(method, below(at.prefix, path))
 	contract.Router, contract.Path, contract.Line = at.router, s.unit.Path, s.line(s.nodes[c].start)
 	h := sumStart
 	if handler >= 0 {

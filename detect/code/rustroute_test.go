@@ -2,6 +2,7 @@ package code
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +82,33 @@ async fn alone() {}`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+}
+
+func TestConstantsOfOtherFilesInRoutesOfRust(t *testing.T) { // C4, C5
+	const head = "use axum::{routing::get, Router};\nuse crate::paths;\nuse crate::paths::{Paths, V1 as FIRST};\nuse far::FAR;\nmod own { pub const IN: &str = \"/in\"; }\nstruct L; impl L { const OF: &str = \"/of\"; }\n"
+	for chain, want := range map[string]string{
+		".route(paths::USERS, get(h))":                                                "GET /users",
+		".route(crate::paths::USERS, get(h))":                                         "GET /users",
+		".route(FIRST, get(h))":                                                       "GET /v1",
+		".route(Paths::ONE, get(h))":                                                  "GET /one",
+		".route(own::IN, get(h))":                                                     "GET /in",
+		".route(L::OF, get(h))":                                                       "GET /of",
+		".nest(paths::V1, Router::new().route(paths::USERS, get(h)))":                 "GET /v1/users",
+		".nest(&FIRST, Router::new().route(\"/x\", get(h)))":                          "GET /v1/x",
+		".nest(&config.base, Router::new().route(\"/x\", get(h)))":                    "GET /x tail",
+		".nest(FAR, Router::new().route(\"/x\", get(h)))":                             "GET /x tail",
+		".nest(paths::NONE, Router::new().route(\"/x\", get(h)))":                     "GET /x tail",
+		".nest(Paths::two(), Router::new().route(\"/x\", get(h)))":                    "GET /x tail",
+		".route(FAR, get(h))":                                                         "",
+		".nest(\"/a\", Router::new().nest(FAR, Router::new().route(\"/x\", get(h))))": "GET /x tail",
+	} {
+		got := strings.Join(endings(map[string]string{
+			"src/main.rs":  head + "fn main() { let app = Router::new()" + chain + "; }\n",
+			"src/paths.rs": "pub const V1: &str = \"/v1\";\npub const USERS: &str = \"/users\";\npub struct Paths;\nimpl Paths { pub const ONE: &str = \"/one\"; }\n",
+		}), ", ")
+		if got != want {
+			t.Errorf("%s\n got %q\nwant %q", chain, got, want)
+		}
 	}
 }

@@ -52,6 +52,15 @@ func (s *scan) spelled(i, left int) (text string, known bool) {
 		if value, ok := s.values[s.text(i)]; ok {
 			return s.strIn(value, left-1)
 		}
+		return s.markedAs(s.javaConstantOf(i))
+	case "scoped_identifier": // paths::USERS
+		name := s.rustConstantOf(i)
+		if value, ok := s.values[name]; ok {
+			return s.strIn(value, left-1)
+		}
+		return s.markedAs(name)
+	case "reference_expression":
+		return s.strIn(s.item(i, 0), left-1)
 	case "template_string":
 		return s.template(i, left)
 	case "binary_expression", "binary_operator", "concatenated_string":
@@ -87,14 +96,7 @@ func (s *scan) spelled(i, left int) (text string, known bool) {
 	case "conditional_expression":
 		return s.either(s.item(i, 0), s.item(i, 2), left)
 	case "new_expression":
-		if args := s.child(i, "arguments"); s.text(s.child(i, "constructor")) == "URL" {
-			rest, ok := s.strIn(s.item(args, 0), left-1)
-			if base := s.item(args, 1); ok && base >= 0 {
-				prefix, _ := s.strIn(base, left-1)
-				return origin(prefix) + rest, true
-			}
-			return rest, ok
-		}
+		return s.newURL(i, left)
 	case "call_expression":
 		if f := s.child(i, "function"); s.is(f, "member_expression") && s.text(s.child(f, "property")) == "toString" {
 			return s.strIn(s.child(f, "object"), left-1)
@@ -103,9 +105,28 @@ func (s *scan) spelled(i, left int) (text string, known bool) {
 	return "{}", false
 }
 
+// newURL reads new URL(path, base).
+func (s *scan) newURL(i, left int) (text string, known bool) {
+	if s.text(s.child(i, "constructor")) != "URL" {
+		return "{}", false
+	}
+	args := s.child(i, "arguments")
+	text, known = s.strIn(s.item(args, 0), left-1)
+	if base := s.item(args, 1); known && base >= 0 {
+		prefix, _ := s.strIn(base, left-1)
+		return origin(prefix) + text, true
+	}
+	return text, known
+}
+
 // marked is the mark of what another file says, if that is wanted.
 func (s *scan) marked(i int) (text string, known bool) {
-	if to := s.imported(i); s.marks && to != "" {
+	return s.markedAs(s.imported(i))
+}
+
+// markedAs is the mark of a name of another module; that of none is not known.
+func (s *scan) markedAs(to string) (text string, known bool) {
+	if s.marks && strings.HasPrefix(to, "mod:") {
 		return mark(markConstant, to), true
 	}
 	return "{}", false
