@@ -31,6 +31,7 @@ func TestHandlersOfGoBelowAPrefixThatIsStripped(t *testing.T) { // C4, C5
 		std + "root.Handle(\"/api/\", http.StripPrefix(\"/api\", api))\n}":                                                                     {"GET /api/refunds"},
 		std + "root.Handle(\"/api/v1/\", http.StripPrefix(\"/api\", auth(api)))\n}":                                                            {"GET /api/refunds"},
 		std + "root.Handle(\"/api/\", auth(http.StripPrefix(\"/api\", api)))\n}":                                                               {"GET /api/refunds"},
+		std + "root.Handle(\"/v1/\", api)\nhttp.Handle(\"/api/\", http.StripPrefix(\"/api\", root))\n}":                                        {"GET /api/refunds"},
 		std + "root.Handle(\"/\", api)\n}":                                                                                                     {"GET /refunds"},
 		std + "http.Handle(\"/api/\", http.StripPrefix(\"/api/\", api))\n}":                                                                    {"GET /api/refunds"},
 		std + "http.ListenAndServe(addr, http.StripPrefix(\"/api\", api))\n}":                                                                  {"GET /api/refunds"},
@@ -67,6 +68,7 @@ func TestRoutersOfGoThatMethodsGive(t *testing.T) { // C4, C5
 		"type S struct { users *Users }\nfunc (s *S) f() { r := chi.NewRouter(); r.Mount(\"/users\", s.users.Routes()) }":                    "GET /users/{}, PUT /all tail",
 		"func f(x *Users) { r := chi.NewRouter(); r.Route(\"/v1\", func(r chi.Router) { x.register(r) }); r.Mount(\"/users\", x.Routes()) }": "GET /users/{}, PUT /v1/all",
 		"func f() { r := chi.NewRouter(); x := Any(); x.register(r); r.Mount(\"/users\", x.Routes()) }":                                      "GET /{} tail, PUT /all tail",
+		"type Al = Users\nfunc f(x *Al) { r := chi.NewRouter(); r.Mount(\"/users\", x.gone.Routes()) }":                                      "GET /{} tail, PUT /all tail",
 		"func f() { r := chi.NewRouter(); x := other(); r.Mount(\"/users\", x.Routes()) }":                                                   "GET /{} tail, PUT /all tail",
 		"func f(x *Users) { r := chi.NewRouter(); r.Mount(\"/users\", x.Others()) }":                                                         "GET /{} tail, PUT /all tail",
 	} {

@@ -50,7 +50,7 @@ var scriptApps = []struct {
 		"a.js": "const Router = require('@koa/router');\nconst r = new Router({ prefix: '/v0' });\nr.get('/before', h);\nr.prefix('/v1');\nr.register('/all/:id', ['get', 'PUT'], h);\nr.register('/one', ['post'], [mid, h], { name: 'x' });\nr.register('/list', listed, h);\nthing.prefix('/no');\nr.register(plugin, { prefix: '/p' });\nr.register('/none', [], h);",
 	}, []string{"* /v1/list", "GET /v1/all/{}", "GET /v1/v0/before", "POST /v1/one", "PUT /v1/all/{}"}},
 	{"koa, a prefix of another's", map[string]string{
-		"a.js": "const Router = require('koa-router');\nconst r = new Router();\nconst s = new Router();\nr.get('/x', h);\ns.get('/y', h);\nr.prefix(PREFIX);\ns.prefix('/v1').get('/z', h);\nfunction f(s) { s.prefix('/no') }",
+		"a.js": "const Router = require('koa-router');\nconst r = new Router();\nconst s = new Router();\nr.get('/x', h);\ns.get('/y', h);\nr.prefix(PREFIX);\ns.prefix('/v1').get('/z', h);\nfunction f(s) { s.prefix('/no') }\nfunction g() { const s = new Router(); s.prefix('/no') }",
 	}, []string{"GET /v1/y", "GET /v1/z", "GET /x"}},
 	{"express, several paths", map[string]string{
 		"app.js": "const app = express();\nconst r = require('./r');\nconst v = require('./v');\napp.use(['/a', '/b/:x'], auth, r);\napp.use([auth, v]);\napp.use([PATH, '/c'], v);",
@@ -360,9 +360,9 @@ func TestHTTPCallsOfGoAreRead(t *testing.T) { // C4
 		{`d.hc.Get("https://a.b/v1/r")`, "GET /v1/r"},
 		{`d.cache.Get("/v1/r")`, ""},
 		{`e.hc.Get("/v1/r")`, ""},
-		{`u, err := url.JoinPath("https://a.b", parts...); http.Get(u)`, ""},
+		{`u, err := url.JoinPath("https://a.b/v1", parts...); http.Get(u)`, ""},
 		{`http.Get("https://a.b" + path.Join("/v1", "r"))`, "GET /v1/r"},
-		{`http.Get("https://a.b" + path.Join(parts...))`, ""},
+		{`http.Get("https://a.b" + path.Join("/v1", parts...))`, ""},
 		{`u := &url.URL{Scheme: "https", Host: host, Path: "/v1/r"}; http.Get(u.String())`, "GET /v1/r"},
 		{`u, _ := url.Parse("https://a.b/v1"); u.Path += "/r"; http.Get(u.String())`, ""},
 		{`u, _ := url.Parse("https://a.b/v1"); u.RawQuery = q.Encode(); http.Get(u.String())`, "GET /v1"},
