@@ -14,11 +14,9 @@ func (g *goScan) url(e ast.Expr) (text string, known bool) {
 	return g.str(e, valuesMax)
 }
 
-// marked is the mark of a constant that is declared elsewhere, if that is wanted: one of another file of the package, or of a package that
-// is none of the language's own.
+// marked is the mark of a constant that is declared in another file of the package, or in another package, if that is wanted.
 func (g *goScan) marked(module, name string) (text string, known bool) {
-	first, _, _ := strings.Cut(module, "/")
-	if !g.marks || module != "" && !strings.Contains(first, ".") {
+	if !g.marks {
 		return "{}", false
 	}
 	return mark(markConstant, target(module, name)), true

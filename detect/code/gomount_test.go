@@ -143,3 +143,14 @@ func TestConstantsOfOtherFilesOfGo(t *testing.T) { // C4, C5
 		}
 	}
 }
+
+func TestConstantsOfAModuleWithoutADomain(t *testing.T) { // C4
+	r := New(Project{GoModules: map[string]string{"": "shop"}})
+	units := readAll(r, map[string]string{
+		"a.go":     "package p\nimport (\"net/http\"; \"shop/x\"; \"os\")\nfunc main() { http.HandleFunc(x.Users, h); http.HandleFunc(os.DevNull, h) }\n",
+		"x/own.go": "package x\nconst Users = \"/users\"\n",
+	})
+	if got := newResolver(&r.project, units).linked(units); len(got) != 1 || got["http:* /users"].Tail || got["http:* /users"].ID == "" {
+		t.Errorf("%v", got)
+	}
+}
