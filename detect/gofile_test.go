@@ -1,12 +1,25 @@
 package detect
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOneNameInTwoFilesThatAreNeverBuiltTogether(t *testing.T) { // C3
 	for _, c := range []struct {
 		a, b string
 		met  bool
 	}{
+		{"p/a.go //go:build linux", "p/b.go //go:build !linux", false},
+		{"p/a.go //go:build linux", "p/b.go //go:build linux && cgo", true},
+		{"p/a.go //go:build linux", "p/b.go //go:build windows", false},
+		{"p/a.go //go:build unix", "p/b.go //go:build windows", false},
+		{"p/a.go //go:build unix", "p/b.go //go:build android", true},
+		{"p/a.go //go:build amd64", "p/b.go //go:build arm64 || arm", false},
+		{"p/a.go //go:build pro", "p/b.go //go:build !pro", false},
+		{"p/a.go //go:build pro", "p/b.go //go:build free", true},
+		{"p/a.go //go:build pro", "p/b.go", true},
+		{"p/a.go //go:build !linux", "p/b.go //go:build !windows", true},
 		{"p/a.go", "p/b.go", true},
 		{"p/a_linux.go", "p/b_windows.go", false},
 		{"p/a_linux_amd64.go", "p/a_linux_arm64.go", false},
@@ -22,9 +35,11 @@ func TestOneNameInTwoFilesThatAreNeverBuiltTogether(t *testing.T) { // C3
 		{"p/a_test.go", "p/b_test.go", true},
 	} {
 		a, b := jordan(), maya()
-		for d, path := range map[*Digest]string{a: c.a, b: c.b} {
+		for d, file := range map[*Digest]string{a: c.a, b: c.b} {
+			path, build, _ := strings.Cut(file, " ")
 			d.Files = []File{edited(path, path)}
 			d.Symbols = []SymbolChange{changed(Added, "sym:go:"+path+"#Open")}
+			d.Symbols[0].Symbol.Signature.Modifiers = []string{build}
 			d.Symbols[0].Symbol.Package = "pkg:go:acme/p#Open"
 		}
 		met := false

@@ -82,7 +82,7 @@ func (m *meeting) samePackage(x work) (met []encounter) {
 		return nil
 	}
 	for _, i := range m.b.added[x.change.Symbol.Package] {
-		if y := m.b.works[i]; y.id != x.id && builtTogether(symbolPath(x.id), symbolPath(y.id)) {
+		if y := m.b.works[i]; y.id != x.id && builtTogether(symbolPath(x.id), symbolPath(y.id)) && !builtApart(&x.change.Symbol, &y.change.Symbol) {
 			met = append(met, m.encounter(x, y, m.a, m.b))
 		}
 	}

@@ -88,9 +88,13 @@ func (r *Reader) compare(before, after []detect.Unit) detect.Delta {
 	slices.SortStableFunc(c.changes, func(a, b detect.SymbolChange) int { return cmp.Compare(a.Symbol.ID, b.Symbol.ID) })
 	for i := range c.changes {
 		sym := &c.changes[i].Symbol
-		if strings.HasPrefix(sym.Package, goUnplaced) {
+		if strings.HasPrefix(sym.Package, goUnplaced) || ofTests(sym) {
 			known := cmp.Or(c.changes[i].From, sym.ID)
-			sym.Package = "pkg:go:" + r.project.goPackage(folder(pathOf(known))) + "#" + nameOf(base(known))
+			at := r.project.goPackage(folder(pathOf(known)))
+			if ofTests(sym) {
+				at += ownTests
+			}
+			sym.Package = "pkg:go:" + at + "#" + nameOf(base(known))
 		}
 	}
 	return detect.Delta{
@@ -253,7 +257,7 @@ func (c *comparison) change(s *detect.Symbol, from string, what detect.Change, v
 func (c *comparison) pair(was, is *detect.Symbol) {
 	file := pathOf(is.ID)
 	signature := was.SignatureHash != is.SignatureHash || was.Kind != is.Kind || was.Exported != is.Exported ||
-		permuted(was.Signature.Params, is.Signature.Params) || c.otherPackages(was, is) != nil
+		permuted(was.Signature.Params, is.Signature.Params) || c.otherPackages(was, is) != nil || c.privateTypes(was, is) != nil
 	switch {
 	case signature && c.clean(file, pathOf(was.ID)):
 		verdict, why := c.compatible(was, is)
@@ -269,11 +273,32 @@ func (c *comparison) removed(was *detect.Symbol) {
 	u := c.now.units[pathOf(was.ID)]
 	name := nameOf(was.ID)
 	switch {
+	case conditional(was) && (was.Kind != detect.Field || c.now.symbols[was.Container] == nil):
+		c.change(was, "", detect.Removed, detect.CannotTell, "removed from some builds, other files may declare it for them")
+	case c.remade(was):
+		c.change(was, "", detect.Removed, detect.CannotTell, "removed, unless what makes its container now has it")
 	case u != nil && was.Container == "" && slices.ContainsFunc(u.Exports, func(e detect.Binding) bool { return e.Local == name }):
 		c.change(was, "", detect.Removed, detect.CannotTell, "another declaration is exported under this name")
 	default:
 		c.change(was, "", detect.Removed, detect.Breaking, "removed")
 	}
+}
+
+// remade reports whether a member may still be there in a way that the file does not show: as one of an object that is not
+// written as one any more or takes in others, or as an attribute that a base class or a call sets.
+func (c *comparison) remade(was *detect.Symbol) bool {
+	container := c.now.symbols[was.Container]
+	switch {
+	case container == nil:
+		return false
+	case slices.Contains(was.Signature.Modifiers, wordInstance):
+		return len(container.Signature.Bases) > 0 || c.now.symbols[container.ID+".__getattr__"] != nil || c.now.symbols[container.ID+".__dict__"] != nil
+	case container.Kind == detect.Variable || container.Kind == detect.Field: // an object
+		u := c.now.units[pathOf(container.ID)]
+		return len(container.Signature.Bases) > 0 || container.Signature.Result != "" ||
+			!slices.ContainsFunc(u.Symbols, func(s detect.Symbol) bool { return s.Container == container.ID })
+	}
+	return false
 }
 
 // added judges a new symbol: a demand on those who implement or build its container breaks them.

@@ -174,9 +174,16 @@ var uses = []struct {
 	{"app.py", "from pkg.core import Desk\ndef f(d: 'Desk', e: Desk | None = None):\n    d.a()\n    e.b()\n    d.gone()\ndef g(d):\n    d.e()\nclass C:\n    def __init__(self):\n        self.desk: Desk = Desk()\n    def h(self):\n        self.desk.c()\nd = Desk()\nd.d()\n", []string{
 		"1 sym:py:pkg/core.py#Desk true", "2 sym:py:app.py#d true", "2 sym:py:pkg/core.py#Desk true", "2 sym:py:pkg/core.py#Desk true",
 		"2 sym:py:pkg/core.py#Desk.a true", "2 sym:py:pkg/core.py#Desk.b true", "2 sym:py:pkg/core.py#Desk.c true",
-		"2 sym:py:pkg/core.py#Desk.d true", "3 sym:py:pkg/core.py#Desk true",
+		"2 sym:py:pkg/core.py#Desk.d true", "3 sym:py:app.py#C.desk true", "3 sym:py:pkg/core.py#Desk true",
 		"3 sym:py:pkg/core.py#Desk true",
 	}},
+	{"main.go", "package main\nimport . \"example.com/m/lib\"\nfunc f() { Do(); own() }\n", []string{
+		"1 pkg:go:example.com/m/lib#* false", "2 pkg:go:example.com/m#Do false", "2 pkg:go:example.com/m#own false", "2 sym:go:lib/lib.go#Do true",
+	}},
+	{"lib/out_test.go", "package lib_test\nimport \"example.com/m/lib\"\nfunc f() { more(); lib.Do() }\n", []string{
+		"1 pkg:go:example.com/m/lib#* false", "2 pkg:go:example.com/m/lib_test#more false", "2 sym:go:lib/lib.go#Do true",
+	}},
+	{"lib/in_test.go", "package lib\nfunc f() { more() }\n", []string{"2 sym:go:lib/more.go#more true"}},
 	{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
 	{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
 		"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",

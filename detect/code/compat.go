@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,6 +72,7 @@ func (c *comparison) compatible(old, now *detect.Symbol) (detect.Verdict, []stri
 	if !old.Exported && now.Exported {
 		j.fine("now exported")
 	}
+	j.privates(now, c.privateTypes(old, now))
 	if old.Kind != now.Kind {
 		j.kinds(old, now)
 		return j.verdict(), j.why
@@ -119,7 +121,8 @@ func (j *judge) kinds(old, now *detect.Symbol) {
 	case slices.Equal(pair, []detect.SymbolKind{detect.Interface, detect.Type}),
 		slices.Equal(pair, []detect.SymbolKind{detect.Class, detect.Enum}),
 		slices.Equal(pair, []detect.SymbolKind{detect.Class, detect.Interface}),
-		slices.Equal(pair, []detect.SymbolKind{detect.Function, detect.Variable}):
+		slices.Equal(pair, []detect.SymbolKind{detect.Function, detect.Variable}),
+		(j.language == "ts" || j.language == "js") && slices.Contains(pair, detect.Field) && slices.Contains(pair, detect.Method):
 		j.open("is declared in another way")
 	default:
 		j.breaking("is another kind of thing")
@@ -134,6 +137,9 @@ func goComposite(s *detect.Symbol) bool {
 
 func (j *judge) signature(kind detect.SymbolKind, old, now *detect.Signature) {
 	j.modifiers(old, now)
+	if typedAs(old) || typedAs(now) {
+		return // the type that is named says what it takes and gives
+	}
 	j.receiver(old.Receiver, now.Receiver)
 	j.typeParams(kind, old.TypeParams, now.TypeParams)
 	switch j.language {
@@ -149,6 +155,8 @@ func (j *judge) signature(kind detect.SymbolKind, old, now *detect.Signature) {
 		case slices.Contains(now.Bases, b):
 		case j.language == "go": // its methods may be there by themselves now
 			j.open("no longer embeds " + b)
+		case b == wordSpread: // its keys may be there by themselves now
+			j.open("no longer takes in other keys")
 		default:
 			j.breaking("no longer extends " + b)
 		}
@@ -157,6 +165,8 @@ func (j *judge) signature(kind detect.SymbolKind, old, now *detect.Signature) {
 		if !slices.Contains(old.Bases, b) {
 			if kind == detect.Interface {
 				j.open("now extends " + b)
+			} else if b == wordSpread {
+				j.fine("takes in other keys")
 			} else {
 				j.fine("now extends " + b)
 			}
@@ -208,6 +218,16 @@ func (j *judge) result(kind detect.SymbolKind, old, now *detect.Signature) {
 	}
 }
 
+// wordTyped begins the word for a function of a script that is a constant of a type with a name.
+const wordTyped = "typed as "
+
+func typedAs(s *detect.Signature) bool {
+	return slices.ContainsFunc(s.Modifiers, func(w string) bool { return strings.HasPrefix(w, wordTyped) })
+}
+
+// endless are the annotations of Python under which it does not matter whether a function yields or returns what others can go over.
+var endless = regexp.MustCompile(`^(?:[\w.]+\.)?(?:Async)?(?:Iterator|Iterable|Generator)\b`)
+
 func added(old, now *detect.Signature, word string) bool {
 	return !slices.Contains(old.Modifiers, word) && slices.Contains(now.Modifiers, word)
 }
@@ -235,7 +255,13 @@ func (j *judge) modifier(w string, came bool, old, now *detect.Signature) {
 			return
 		}
 		j.breaking(say)
-	case "generator", "static", "optional", "@staticmethod", "@classmethod", "unsafe":
+	case "generator":
+		if j.language == "py" && old.Result == now.Result && endless.MatchString(old.Result) {
+			j.fine(say)
+			return
+		}
+		j.breaking(say)
+	case "static", "optional", "@staticmethod", "@classmethod", "unsafe":
 		if w == "unsafe" && !came {
 			j.fine(say)
 			return
@@ -264,6 +290,10 @@ func (j *judge) modifier(w string, came bool, old, now *detect.Signature) {
 			j.open(say)
 		}
 	default:
+		if strings.HasPrefix(w, wordBuild) && !came {
+			j.fine(say)
+			return
+		}
 		if !strings.HasPrefix(w, "throws ") {
 			j.open(say)
 		} else if came {

@@ -21,6 +21,8 @@ type goScan struct {
 	file      *token.File
 	syntax    *ast.File
 	test      bool
+	outer     bool   // the file is one of package p_test
+	build     string // when the file is built, see [buildOf]
 	seen      map[string]int
 	index     map[string]int
 	ranges    []goRange // of symbols
@@ -57,7 +59,7 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 	}
 	content, marked := unmark(content)
 	set := token.NewFileSet()
-	syntax, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution|parser.AllErrors)
+	syntax, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution|parser.AllErrors|parser.ParseComments)
 	u.Quality = detect.Clean
 	if err != nil || marked {
 		u.Quality = detect.Recovered
@@ -70,6 +72,8 @@ func (r *Reader) readGo(u *detect.Unit, content []byte) {
 		reader: r, unit: u, file: set.File(syntax.FileStart), syntax: syntax, test: testFile(u.Path),
 		seen: map[string]int{}, index: map[string]int{}, imports: map[string]string{}, shadow: shadows{}, variables: map[string][]goVariable{},
 	}
+	g.build = buildOf(u.Path, syntax)
+	g.outer = strings.HasSuffix(syntax.Name.Name, "_test") && strings.HasSuffix(u.Path, "_test.go")
 	g.scan(content)
 	g.importsOf()
 	for _, d := range syntax.Decls {
@@ -108,6 +112,12 @@ func (g *goScan) line(at token.Pos) uint32 { return uint32(g.file.Line(at)) }
 // a unit holds for every repository with the file.
 const goUnplaced = "pkg:go:#"
 
+// goTests begins that of a symbol of the tests from outside: package p_test.
+const goTests = "pkg:go:" + ownTests + "#"
+
+// ofTests reports whether a symbol of Go is one of the tests from outside, of which its folder's package knows nothing.
+func ofTests(s *detect.Symbol) bool { return strings.HasPrefix(s.Package, goTests) }
+
 // declare adds a symbol.
 func (g *goScan) declare(node ast.Node, name *ast.Ident, qualified string, sym detect.Symbol) int {
 	sym.ID = "sym:go:" + g.unit.Path + "#" + qualified
@@ -119,6 +129,12 @@ func (g *goScan) declare(node ast.Node, name *ast.Ident, qualified string, sym d
 	sym.Lines = g.line(max(node.Pos(), node.End()-1)) - sym.Line + 1
 	sym.Test = g.test
 	sym.Package = goUnplaced + qualified
+	if g.outer {
+		sym.Package = goTests + qualified
+	}
+	if g.build != "" {
+		sym.Signature.Modifiers = append(sym.Signature.Modifiers, g.build)
+	}
 	i := len(g.unit.Symbols)
 	g.unit.Symbols = append(g.unit.Symbols, sym)
 	g.index[sym.ID] = i
@@ -131,12 +147,16 @@ func (g *goScan) decl(d ast.Decl) {
 	case *ast.FuncDecl:
 		g.function(d)
 	case *ast.GenDecl:
+		if d.Tok == token.CONST {
+			g.constGroup(d)
+			return
+		}
 		for _, spec := range d.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
 				g.typeSpec(d, spec)
 			case *ast.ValueSpec:
-				g.valueSpec(d, spec)
+				g.valueSpec(d, spec, spec, 0)
 			}
 		}
 	}
@@ -289,19 +309,20 @@ func embeddedName(e ast.Expr) *ast.Ident {
 	}
 }
 
-func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
+// valueSpec declares variables or constants. Type and values are those of a line that is this one or one before.
+func (g *goScan) valueSpec(d *ast.GenDecl, spec, line *ast.ValueSpec, iota int) {
 	for i, id := range spec.Names {
 		if id.Name == "_" {
 			continue
 		}
 		sym := detect.Symbol{Kind: detect.Variable, Exported: id.IsExported()}
-		if spec.Type != nil {
-			sym.Signature.Result = typeNames{}.text(spec.Type)
+		if line.Type != nil {
+			sym.Signature.Result = typeNames{}.text(line.Type)
 		}
 		if d.Tok == token.CONST {
 			sym.Signature.Modifiers = []string{"const"}
-			if i < len(spec.Values) {
-				if value, ok := constant(spec.Values[i]); ok {
+			if i < len(line.Values) {
+				if value, ok := constantText(line.Values[i], iota); ok {
 					sym.Signature.Result += " = " + value
 				}
 			}
@@ -314,32 +335,6 @@ func (g *goScan) valueSpec(d *ast.GenDecl, spec *ast.ValueSpec) {
 		}
 		g.declare(node, id, id.Name, sym)
 	}
-}
-
-// constant is the text of a value that is made of literals alone.
-func constant(e ast.Expr) (text string, ok bool) {
-	switch x := e.(type) {
-	case *ast.BasicLit:
-		return x.Value, true
-	case *ast.ParenExpr:
-		return constant(x.X)
-	case *ast.UnaryExpr:
-		text, ok = constant(x.X)
-		return x.Op.String() + text, ok
-	case *ast.BinaryExpr:
-		left, ok := constant(x.X)
-		right, also := constant(x.Y)
-		return left + x.Op.String() + right, ok && also
-	case *ast.CallExpr:
-		f, named := x.Fun.(*ast.Ident)
-		if !named || f.Name != "complex" || len(x.Args) != 2 {
-			return "", false
-		}
-		re, ok := constant(x.Args[0])
-		im, also := constant(x.Args[1])
-		return "complex(" + re + "," + im + ")", ok && also
-	}
-	return "", false
 }
 
 // literalType is the type of a value that shows it, "" for others.

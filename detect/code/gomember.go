@@ -107,6 +107,8 @@ func (g *goScan) memberOf(module, of, member string, kind detect.ReferenceKind, 
 	case of == "":
 	case module == "" && hasKey(g.index, own):
 		g.refer(kind, own, at)
+	case module == "" && g.outer:
+		g.refer(kind, memberMark+ownTests+"#"+of+"."+member, at)
 	default:
 		g.refer(kind, memberMark+module+"#"+of+"."+member, at)
 	}

@@ -77,7 +77,7 @@ func length(before string) bool {
 // inFolder finds a symbol of a package of Go by its name.
 func (r *resolver) inFolder(dir, name string) *detect.Symbol {
 	for _, u := range r.folders[dir] {
-		if s := r.symbols["sym:go:"+u.Path+"#"+name]; s != nil {
+		if s := r.symbols["sym:go:"+u.Path+"#"+name]; s != nil && !ofTests(s) {
 			return s
 		}
 	}

@@ -154,6 +154,8 @@ func (g *goScan) uses() {
 	done := map[*ast.Ident]bool{g.syntax.Name: true}
 	ast.Inspect(g.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
 		case *ast.FuncDecl:
 			done[n.Name] = true
 		case *ast.TypeSpec:
@@ -216,7 +218,11 @@ func (g *goScan) useFields(lit *ast.CompositeLit) {
 		} else if id := "sym:go:" + g.unit.Path + "#" + of + "." + key.Name; hasKey(g.index, id) {
 			g.refer(detect.TypeUse, id, key.Pos())
 		} else if module != "" || !hasKey(g.index, "sym:go:"+g.unit.Path+"#"+of) {
-			g.refer(detect.TypeUse, target(module, of+"."+key.Name), key.Pos())
+			to := target(module, of+"."+key.Name)
+			if module == "" {
+				to = g.own(of + "." + key.Name)
+			}
+			g.refer(detect.TypeUse, to, key.Pos())
 		}
 	}
 }
@@ -254,7 +260,12 @@ func (g *goScan) use(e ast.Expr, kind detect.ReferenceKind, done map[*ast.Ident]
 		if id := "sym:go:" + g.unit.Path + "#" + x.Name; hasKey(g.index, id) {
 			g.refer(kind, id, x.Pos())
 		} else {
-			g.refer(kind, target("", x.Name), x.Pos())
+			g.refer(kind, g.own(x.Name), x.Pos())
+			for _, module := range g.dotted() {
+				if x.IsExported() {
+					g.refer(kind, target(module, x.Name), x.Pos())
+				}
+			}
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (c *comparison) moves(gone, come []*detect.Symbol) (left, right []*detect.S
 		c.moved(was, is)
 	}
 	home := func(s *detect.Symbol) (any, bool) { // there it is one declaration, whatever became of its body
-		return [4]any{languageOf(s.ID), s.Kind, path.Dir(pathOf(s.ID)), nameOf(s.ID)}, folderIsPackage(s.ID)
+		return [5]any{languageOf(s.ID), s.Kind, path.Dir(pathOf(s.ID)), nameOf(s.ID), ofTests(s)}, folderIsPackage(s.ID)
 	}
 	exact := func(s *detect.Symbol) (any, bool) {
 		return [3]any{s.Kind, s.BodyHash, lastName(s.ID)}, s.Container == ""
@@ -105,7 +105,7 @@ func (c *comparison) moved(was, is *detect.Symbol) {
 	verdict, why := c.compatible(was, is)
 	from, to := pathOf(was.ID), pathOf(is.ID)
 	name := nameOf(was.ID)
-	samePackage := folderIsPackage(is.ID) && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID)
+	samePackage := folderIsPackage(is.ID) && path.Dir(from) == path.Dir(to) && name == nameOf(is.ID) && ofTests(was) == ofTests(is)
 	say := "moved to " + to
 	if from == to {
 		say = "renamed to " + nameOf(is.ID)

@@ -84,7 +84,7 @@ func (s *scan) passes(name string) bool {
 
 // constant notes one value, and those of an object's entries.
 func (s *scan) constant(name string, value, deep int) {
-	value = s.constantObject(s.unwrap(value))
+	value = s.unfrozen(s.unwrap(value))
 	var v detect.Value
 	switch s.kind(value) {
 	case "string", "string_literal", "raw_string_literal", "field_access", "scoped_identifier", "reference_expression", "template_string", "ternary_expression", "binary_expression", "binary_operator", "concatenated_string", "new_expression", "identifier", "member_expression", "attribute":

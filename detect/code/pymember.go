@@ -1,6 +1,10 @@
 package code
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/parley-mesh/parley/detect"
+)
 
 // pythonVariable notes the type of what is bound at an identifier: x: T, x: T = …, x = T(…). What a class binds its methods do not see.
 func (s *scan) pythonVariable(i, scope int) {
@@ -83,4 +87,69 @@ func (s *scan) pythonMember(c, up int) {
 		}
 	}
 	s.memberOf(of, s.text(c), s.pythonKind(up), c)
+}
+
+// wordInstance is the word for an attribute that only instances have.
+const wordInstance = "instance"
+
+// pythonAttributes declares the attributes that the methods of a class set on self, as far as the class does not declare them itself,
+// and __dict__ where the methods set some whose names are not written.
+func (s *scan) pythonAttributes(body int, in holder) {
+	for c := range s.within(body) {
+		if f := s.child(c, "function"); s.is(c, "call") && (s.text(f) == "setattr" || s.text(f) == "vars") {
+			s.pythonAttribute(f, f, "__dict__", in)
+		}
+		if name := s.child(c, "attribute"); s.is(c, "attribute") && s.text(name) == "__dict__" {
+			s.pythonAttribute(name, name, "__dict__", in)
+			continue
+		}
+		if !s.is(c, "attribute") || s.text(s.child(c, "object")) != "self" || s.pythonClassOf(c) != body {
+			continue
+		}
+		at := c
+		for s.is(s.parent(at), "pattern_list", "tuple_pattern") {
+			at = s.parent(at)
+		}
+		if s.is(s.parent(at), "assignment") && s.field(at) == "left" {
+			name := s.child(c, "attribute")
+			s.pythonAttribute(c, name, s.text(name), in)
+		}
+	}
+}
+
+// pythonClassOf is the body of the class around a node.
+func (s *scan) pythonClassOf(i int) int {
+	for at := i; at > 0; at = s.parent(at) {
+		if s.is(s.parent(at), "class_definition") && s.field(at) == "body" {
+			return at
+		}
+	}
+	return -1
+}
+
+func (s *scan) pythonAttribute(at, name int, text string, in holder) {
+	if s.seen[s.id(in.prefix+text)] > 0 || text == "" {
+		return
+	}
+	s.declare(at, name, detect.Symbol{
+		Kind: detect.Field, Container: in.id, Exported: in.exported && memberPublic(text),
+		Signature: detect.Signature{Modifiers: []string{"default", wordInstance}, Result: s.pythonType(s.child(s.parent(at), "type"))},
+	}, in.prefix+text)
+}
+
+// yields reports whether a function is a generator, or returns one that it writes down.
+func (s *scan) yields(function int) bool {
+	for c := range s.within(s.child(function, "body")) {
+		if !s.is(c, "yield") && !(s.is(c, "generator_expression") && s.is(s.parent(c), "return_statement")) {
+			continue
+		}
+		at := s.parent(c)
+		for at >= 0 && !s.is(at, "function_definition", "lambda") {
+			at = s.parent(at)
+		}
+		if at == function {
+			return true
+		}
+	}
+	return false
 }

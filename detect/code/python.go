@@ -113,6 +113,9 @@ func (s *scan) pythonFunction(d, whole int, in holder, exported func(string) boo
 	if s.has(d, "async") {
 		sig.Modifiers = append(sig.Modifiers, "async")
 	}
+	if s.yields(d) {
+		sig.Modifiers = append(sig.Modifiers, "generator")
+	}
 	last := func(w string) string { return w[strings.LastIndexAny(w, "@.")+1:] }
 	kept := slices.DeleteFunc(slices.Clone(decorators), func(w string) bool { return last(w) == "overload" })
 	sig.Modifiers = tidyWords(append(sig.Modifiers, kept...))
@@ -200,6 +203,7 @@ func (s *scan) pythonClass(d, whole int, in holder, exported func(string) bool, 
 	i := s.declare(whole, name, sym, in.prefix+text)
 	inner := holder{prefix: in.prefix + text + ".", id: s.unit.Symbols[i].ID, exported: sym.Exported}
 	s.pythonBlock(s.child(d, "body"), inner, func(n string) bool { return inner.exported && memberPublic(n) })
+	s.pythonAttributes(s.child(d, "body"), inner)
 }
 
 // pythonAssign declares what an assignment at the top of a module or class makes, once for each name.

@@ -178,7 +178,7 @@ func (s *scan) selfMember(c, up int) {
 		if !ok || s.unit.Symbols[i].Kind != detect.Class && s.unit.Symbols[i].Kind != detect.Enum {
 			continue
 		}
-		if id := s.unit.Symbols[i].ID + "." + s.text(c); s.index[id] > 0 {
+		if id := s.unit.Symbols[i].ID + "." + s.text(c); s.index[id] > 0 && s.known[s.index[id]].name != c {
 			s.refer(s.pythonKind(up), id, c)
 		}
 		return

@@ -299,9 +299,9 @@ func (r *resolver) above(file string) (dirs []string) {
 	return dirs
 }
 
-// goFolders are the folders of a package, of the unit's own if the path is empty.
+// goFolders are the folders of a package, of the unit's own if the path is empty or of its tests.
 func (r *resolver) goFolders(from *detect.Unit, module string) (dirs []string) {
-	if module == "" {
+	if module == "" || module == ownTests {
 		return []string{folder(from.Path)}
 	}
 	for dir, root := range sorted(r.project.GoModules) {
@@ -317,19 +317,21 @@ func (r *resolver) goName(from *detect.Unit, module, name string) (id string, su
 	if strings.Contains(name, typeIs+".") {
 		return r.goTyped(from, module, name)
 	}
+	asked, outer := module, module == ownTests
 	dirs := r.goFolders(from, module)
-	if module == "" {
-		module = r.project.goPackage(folder(from.Path))
+	if module == "" || outer {
+		module = r.project.goPackage(folder(from.Path)) + module
 	}
 	for _, dir := range dirs {
 		for _, u := range r.folders[dir] {
-			if found := "sym:go:" + u.Path + "#" + name; u.Language == "go" && r.symbols[found] != nil {
+			found := "sym:go:" + u.Path + "#" + name
+			if s := r.symbols[found]; u.Language == "go" && s != nil && ofTests(s) == outer {
 				return found, true
 			}
 		}
 	}
-	if outer, _, dotted := strings.Cut(name, "."); dotted {
-		if id, sure = r.goName(from, module, outer); sure {
+	if holder, _, dotted := strings.Cut(name, "."); dotted {
+		if id, sure = r.goName(from, asked, holder); sure {
 			return id, true
 		}
 	}

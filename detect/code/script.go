@@ -222,13 +222,14 @@ func (s *scan) variable(d int, in holder, exported bool) {
 	if in.prefix == "" && value >= 0 {
 		s.values[text] = value
 	}
+	object, wide := s.constantObject(value)
 	switch {
 	case s.callable(value):
-		sym.Kind, sym.Signature = detect.Function, s.callSignature(value)
+		sym.Kind, sym.Signature = detect.Function, s.annotatedCall(d, value)
 	case s.is(value, "class"):
 		sym.Kind, sym.Signature = detect.Class, s.classSignature(value)
 	default:
-		sym.Signature.Result = s.annotation(d, "type")
+		sym.Signature.Result, sym.Signature.Bases = s.annotation(d, "type"), wide
 	}
 	if s.is(s.parent(d), "lexical_declaration") && s.has(s.parent(d), "const") && sym.Kind == detect.Variable {
 		sym.Signature.Modifiers = []string{"const"}
@@ -243,24 +244,8 @@ func (s *scan) variable(d int, in holder, exported bool) {
 	switch {
 	case sym.Kind == detect.Class:
 		s.classBody(s.child(value, "body"), inner)
-	case s.is(value, "object"):
-		s.objectMethods(value, inner)
-	}
-}
-
-// objectMethods declares the functions of an object that is a constant.
-func (s *scan) objectMethods(object int, in holder) {
-	for c := range s.items(object) {
-		key, value := s.child(c, "name"), c
-		if s.is(c, "pair") {
-			key, value = s.child(c, "key"), s.child(c, "value")
-		}
-		if !s.is(key, "property_identifier") || !s.callable(value) && !s.is(value, "method_definition") {
-			continue
-		}
-		s.declare(c, key, detect.Symbol{
-			Kind: detect.Method, Container: in.id, Exported: in.exported, Signature: s.callSignature(value),
-		}, in.prefix+s.text(key))
+	case object >= 0:
+		s.objectKeys(object, inner, keysDeep)
 	}
 }
 

@@ -2,6 +2,7 @@ package code
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-mesh/parley/detect"
@@ -241,16 +242,26 @@ func (s *scan) enum(c, whole int, in holder, exported bool) {
 		Signature: detect.Signature{Text: "enum " + text},
 	}, in.prefix+text)
 	sym := s.unit.Symbols[i]
+	base, n := "", 0 // the value that the next member is counted from
 	for m := range s.items(s.child(c, "body")) {
-		key := m
-		value := ""
+		key, value := m, counted(base, n)
 		if s.is(m, "enum_assignment") {
 			key, value = s.child(m, "name"), s.plain(s.child(m, "value"))
+			base, n = value, 0
 		}
+		n++
 		if member := s.memberName(key); member != "" {
 			s.declare(m, key, detect.Symbol{
 				Kind: detect.Field, Container: sym.ID, Exported: sym.Exported, Signature: detect.Signature{Result: value},
 			}, in.prefix+text+"."+member)
 		}
 	}
+}
+
+// counted is the value of a member that is written without one, n places after one of a value; after none the first is 0.
+func counted(base string, n int) string {
+	if first, err := strconv.Atoi(base); err == nil || base == "" {
+		return strconv.Itoa(first + n)
+	}
+	return "(" + base + ") + " + strconv.Itoa(n) // whose number nobody knows
 }

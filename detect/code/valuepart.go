@@ -35,7 +35,7 @@ func (s *scan) property(i, left int) int {
 	case "member_expression", "subscript_expression":
 		object = s.property(object, left-1)
 	}
-	return s.entry(s.constantObject(object), name)
+	return s.entry(s.unfrozen(object), name)
 }
 
 // propertyName is the name in a.b and a["b"], "" for anything else.
@@ -49,8 +49,8 @@ func (s *scan) propertyName(i int) string {
 	return s.text(s.child(i, "property"))
 }
 
-// constantObject looks behind what only says that an object is constant.
-func (s *scan) constantObject(object int) int {
+// unfrozen looks behind what only says that an object is constant.
+func (s *scan) unfrozen(object int) int {
 	for range valuesMax {
 		switch {
 		case s.is(object, "as_expression", "satisfies_expression", "parenthesized_expression"):
