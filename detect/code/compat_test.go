@@ -207,6 +207,7 @@ var verdicts = []struct {
 	{"a.ts", "export const A = { x: 1, y: 2 } as const", "export const A = { x: 1, ...rest } as const", "A.y", open},
 	{"a.ts", "export const A = { x: 1, y: 2 } as const", "export const A = build()", "A.y", open},
 	{"a.ts", "export const A = { x: 1, y: 2 } as const", "export const A = { x: 1, y: 3 } as const", "A.y", nothing},
+	{"a.ts", "export const A: Record<string, number> = { x: 1, y: 2 }", "export const A: Record<string, number> = { x: 1 }", "A.y", nothing},
 	{"a.ts", "export const A = { x: () => 1 }", "export const A = { x: run }", "A.x", open},
 	{"a.ts", "export class A { get x() { return 1 } set x(v) {} }", "export class A { get x() { return 1 } }", "A.x", breaks},
 	{"a.ts", "export class A { get x() { return 1 } }", "export class A { get x() { return 1 } set x(v) {} }", "A.x", fine},

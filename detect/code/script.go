@@ -245,7 +245,11 @@ func (s *scan) variable(d int, in holder, exported bool) {
 	case sym.Kind == detect.Class:
 		s.classBody(s.child(value, "body"), inner)
 	case object >= 0:
-		s.objectKeys(object, inner, keysDeep)
+		deep := keysDeep
+		if s.child(d, "type") >= 0 {
+			deep = 0 // its type has the keys
+		}
+		s.objectKeys(object, inner, deep)
 	}
 }
 

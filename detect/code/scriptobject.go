@@ -37,7 +37,8 @@ func (s *scan) constantObject(value int) (object int, wide []string) {
 	return value, nil
 }
 
-// objectKeys declares the keys of an object that is a constant. Values do not count, only that they are there.
+// objectKeys declares the keys of an object that is a constant, with those of objects in it as deep as left says; with 0 its
+// functions alone. Values do not count, only that they are there.
 func (s *scan) objectKeys(object int, in holder, left int) {
 	count := 0
 	for c := range s.items(object) {
@@ -58,7 +59,7 @@ func (s *scan) objectKeys(object int, in holder, left int) {
 		sym := detect.Symbol{Kind: detect.Field, Container: in.id, Exported: in.exported}
 		if s.callable(value) || s.is(value, "method_definition") && !s.has(value, "get", "set") {
 			sym.Kind, sym.Signature = detect.Method, s.callSignature(value)
-		} else if count > keysMax || s.seen[s.id(in.prefix+name)] > 0 {
+		} else if left == 0 || count > keysMax || s.seen[s.id(in.prefix+name)] > 0 {
 			continue
 		}
 		inner, wide := s.constantObject(value)
