@@ -13,14 +13,17 @@ func (s *scan) zodContracts() {
 	for i := range s.unit.Symbols {
 		sym := &s.unit.Symbols[i]
 		at := s.known[i].nodes[0]
-		if !sym.Exported || sym.Container != "" || sym.Kind != detect.Variable || !s.is(at, "variable_declarator") {
+		if !sym.Exported || sym.Container != "" || sym.Kind != detect.Variable {
 			continue
 		}
-		value := s.child(at, "value")
+		value := at // of export default
+		if s.is(at, "variable_declarator") {
+			value = s.child(at, "value")
+		}
 		if !s.isZod(value, valuesMax) {
 			continue
 		}
-		s.budget = stepsMax
+		s.budget, s.naming = stepsMax, []string{nameOf(sym.ID)}
 		text, optional := s.zod(value, valuesMax)
 		if optional {
 			text += " | undefined"
@@ -37,6 +40,7 @@ func (s *scan) zodContracts() {
 // zodStepName are methods that objects of zod have and hardly anything else.
 var zodStepName = map[string]bool{
 	"extend": true, "safeExtend": true, "merge": true, "pick": true, "omit": true, "partial": true, "deepPartial": true, "required": true,
+	"keyof": true,
 }
 
 // isZod reports whether an expression is a schema: its chain starts at zod's namespace, at a schema, or at an
@@ -46,6 +50,8 @@ func (s *scan) isZod(i, left int) bool {
 	for left > 0 && i >= 0 {
 		left--
 		switch s.kind(i) {
+		case "as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression":
+			i = s.item(i, 0)
 		case "call_expression":
 			i = s.child(i, "function")
 		case "member_expression":
@@ -79,7 +85,7 @@ func (s *scan) schemaText(i int) string {
 		return "?"
 	}
 	if s.isZod(i, valuesMax) {
-		s.budget = stepsMax
+		s.budget, s.naming = stepsMax, nil
 		text, _ := s.zod(i, valuesMax)
 		return text
 	}
@@ -104,6 +110,11 @@ func (s *scan) zod(i, left int) (text string, optional bool) {
 	case "identifier":
 		name := s.text(i)
 		if value, ok := s.values[name]; ok && !s.hidden(name, i) {
+			if slices.Contains(s.naming, name) {
+				return name, false // which is being read: a schema that has itself in it
+			}
+			s.naming = append(s.naming, name)
+			defer func() { s.naming = s.naming[:len(s.naming)-1] }()
 			return s.zod(value, left-1)
 		}
 		if to := s.nameOf(name, ""); to != "" {
@@ -122,8 +133,10 @@ func (s *scan) zod(i, left int) (text string, optional bool) {
 			}
 		}
 		return s.plain(i), false
-	case "arrow_function":
-		return s.plain(s.child(i, "body")), false // lazy: by name, since it may be its own
+	case "as_expression", "satisfies_expression", "parenthesized_expression", "non_null_expression":
+		return s.zod(s.item(i, 0), left-1)
+	case "arrow_function": // lazy
+		return s.zodBody(s.child(i, "body"), left-1)
 	case "call_expression":
 		f := s.child(i, "function")
 		object, name := s.child(f, "object"), s.text(s.child(f, "property"))
@@ -233,6 +246,12 @@ func (s *scan) zodObject(shape, left int) string {
 				text, optional = s.zod(value, left-1)
 			}
 			fields[s.text(c)] = objectField{text, optional}
+		case "method_definition": // get children() { return z.array(Node) }
+			text, optional := "?", false
+			if s.has(c, "get") {
+				text, optional = s.zodBody(s.child(c, "body"), left)
+			}
+			fields[strings.Trim(s.text(s.child(c, "name")), `"'`)] = objectField{text, optional}
 		case "spread_element": // ...Other.shape
 			inner := s.item(c, 0)
 			if s.is(inner, "member_expression") {
@@ -247,6 +266,18 @@ func (s *scan) zodObject(shape, left int) string {
 		}
 	}
 	return objectText(fields)
+}
+
+// zodBody is the schema that a function without parameters returns, not known if it does more than that.
+func (s *scan) zodBody(body, left int) (text string, optional bool) {
+	if s.is(body, "statement_block") {
+		only := s.item(body, 0)
+		if !s.is(only, "return_statement") {
+			return "?", false
+		}
+		body = s.item(only, 0)
+	}
+	return s.zod(body, left)
 }
 
 func objectText(fields map[string]objectField) string {
@@ -287,7 +318,7 @@ func (s *scan) zodStep(object int, name string, args, left int) (text string, op
 		if first >= 0 {
 			argument = s.zodArgument(first, left)
 		}
-		if !strings.HasPrefix(text, "{") { // of a schema that another file declares
+		if !oneObject(text) { // of a schema that another file declares
 			return text + "." + name + "(" + argument + ")", optional
 		}
 		return zodFields(objectFields(text), name, argument), optional
@@ -310,6 +341,10 @@ func zodFields(fields map[string]objectField, name, argument string) string {
 		keys = objectFields(argument)
 	}
 	switch name {
+	case "keyof":
+		return keysText(fields)
+	case "deepPartial":
+		return deepPartial(objectText(fields), valuesMax)
 	case "extend", "safeExtend", "merge":
 		if keys == nil {
 			fields["..."+argument] = objectField{of: "?"}
@@ -328,6 +363,42 @@ func zodFields(fields map[string]objectField, name, argument string) string {
 		}
 	}
 	return objectText(fields)
+}
+
+// keysText is the union of the names of fields. Those of a schema that is not at hand are not known.
+func keysText(fields map[string]objectField) string {
+	var parts []string
+	for name := range sorted(fields) {
+		if strings.HasPrefix(name, "...") {
+			return "?"
+		}
+		parts = append(parts, `"`+name+`"`)
+	}
+	if parts == nil {
+		return "never"
+	}
+	return strings.Join(parts, " | ")
+}
+
+// deepPartial makes the fields of objects optional, also of those in lists, and of those that may be null. What another file
+// declares is not known then.
+func deepPartial(text string, left int) string {
+	switch element, list := strings.CutSuffix(text, "[]"); {
+	case left == 0 || strings.HasPrefix(text, "@"):
+		return "?"
+	case oneObject(text):
+		fields := objectFields(text)
+		for name, f := range sorted(fields) {
+			fields[name] = objectField{deepPartial(f.of, left-1), true}
+		}
+		return objectText(fields)
+	case list:
+		return deepPartial(element, left-1) + "[]"
+	}
+	if object, null := strings.CutSuffix(text, " | null"); null && oneObject(object) {
+		return deepPartial(object, left-1) + " | null"
+	}
+	return text
 }
 
 // zodApply works out steps on a schema of another file, once it is known: {…}.extend({…}).
