@@ -467,6 +467,10 @@ func (*comparison) resolved(r *resolver, u *detect.Unit, ref detect.Reference) (
 		return r.requestOf(u, ref)
 	case strings.HasPrefix(ref.Target, "mod:"):
 		ref.Target, ref.Sure = r.resolve(u, ref.Target)
+	case strings.HasPrefix(ref.Target, starMark):
+		rest := ref.Target[len(starMark):]
+		ref.Target, ref.Sure = r.resolve(u, "mod:"+rest)
+		return ref, ref.Sure && r.starGives(ref.Target, firstName(nameOf(rest)))
 	case strings.HasPrefix(ref.Target, memberMark):
 		rest := ref.Target[len(memberMark):]
 		ref.Target, ref.Sure = r.resolve(u, "mod:"+rest)

@@ -138,7 +138,8 @@ var library = map[string]string{
 	"src/billing/index.ts":            "export * from './refund'\nexport { issueRefund as issue } from './refund'\nexport { default } from './refund'",
 	"packages/billing/src/index.ts":   "export function pay() {}",
 	"pkg/__init__.py":                 "from .core import run\n",
-	"pkg/core.py":                     "def run(): pass\ndef other(): pass\nclass Desk:\n    def a(self): pass\n    def b(self): pass\n    def c(self): pass\n    def d(self): pass\n    def e(self): pass\n",
+	"pkg/listed.py":                   "from .core import run, other\n__all__ = ['shown', '_shown', 'run']\ndef shown(): pass\ndef _shown(): pass\ndef kept(): pass\n",
+	"pkg/core.py":                     "def _hidden(): pass\ndef run(): pass\ndef other(): pass\nclass Desk:\n    def a(self): pass\n    def b(self): pass\n    def c(self): pass\n    def d(self): pass\n    def e(self): pass\n",
 	"lib/lib.go":                      "package lib\nfunc Do() {}\ntype T struct{ F *U }\nfunc (T) M() {}\ntype U struct{ G int }\n",
 	"core/src/lib.rs":                 "pub mod billing;\npub use billing::Refund;\n",
 	"core/src/billing.rs":             "pub struct Refund;\nimpl Refund { pub fn new() {} }\npub fn issue() {}\n",
@@ -184,6 +185,26 @@ var uses = []struct {
 		"1 pkg:go:example.com/m/lib#* false", "2 pkg:go:example.com/m/lib_test#more false", "2 sym:go:lib/lib.go#Do true",
 	}},
 	{"lib/in_test.go", "package lib\nfunc f() { more() }\n", []string{"2 sym:go:lib/more.go#more true"}},
+	{"src/web/a.ts", "import('../billing/refund').then((m) => m.issueRefund())\nimport('../billing/refund').then(({ rate }) => rate)\nimport('../billing/refund').then((m) => xs.map((m) => m.gone()))", []string{
+		"1 sym:ts:src/billing/refund.ts#rate true", "2 sym:ts:src/billing/refund.ts#issueRefund true",
+	}},
+	{"src/web/a.ts", "type A = import('../billing/refund').Refund\nasync function f() { (await import('../billing/refund')).issueRefund() }\nimport('../billing/refund').catch(f)", []string{
+		"2 sym:ts:src/billing/refund.ts#issueRefund true", "3 sym:ts:src/billing/refund.ts#Refund true", "3 sym:ts:src/web/a.ts#f true",
+	}},
+	{"src/web/a.js", "require('../billing/refund').issueRefund()\nconst r = require('../billing/refund').rate\nr()\nother('../billing/refund').rate", []string{
+		"1 sym:ts:src/billing/refund.ts#rate true", "2 sym:ts:src/billing/refund.ts#issueRefund true", "2 sym:ts:src/billing/refund.ts#rate true", "3 sym:ts:src/billing/refund.ts#rate true",
+	}},
+	{"src/web/a.ts", "import * as ns from '../billing/refund'\nconst { issueRefund: i } = ns\ni()\nfunction f() { const { rate } = ns; return rate }\nfunction g(ns) { const { Refund } = ns; return Refund }", []string{
+		"1 sym:ts:src/billing/refund.ts#* true", "1 sym:ts:src/billing/refund.ts#issueRefund true", "1 sym:ts:src/billing/refund.ts#rate true",
+		"2 sym:ts:src/billing/refund.ts#issueRefund true", "3 sym:ts:src/billing/refund.ts#* true",
+	}},
+	{"app.py", "from pkg.core import *\nother()\nDesk.a()\n_hidden()\nprint(1)\ndef f(run): run()\n", []string{
+		"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#Desk.a true", "2 sym:py:pkg/core.py#other true",
+	}},
+	{"app.py", "from pkg.listed import *\nshown()\n_shown()\nkept()\nrun()\nother()\n", []string{
+		"1 sym:py:pkg/listed.py#* true", "2 sym:py:pkg/core.py#run true", "2 sym:py:pkg/listed.py#_shown true",
+		"2 sym:py:pkg/listed.py#run true", "2 sym:py:pkg/listed.py#shown true",
+	}},
 	{"app.py", "import pkg.core\npkg.core.other()", []string{"1 sym:py:pkg/core.py#* true", "2 sym:py:pkg/core.py#other true"}},
 	{"pkg/more.py", "from . import core\nfrom .core import other\ndef f(other): other()\ncore.run()", []string{
 		"1 sym:py:pkg/core.py#* true", "1 sym:py:pkg/core.py#other true", "2 sym:py:pkg/core.py#run true",

@@ -226,7 +226,7 @@ func (r *Reader) Outside(units []detect.Unit) []string {
 		for _, ref := range u.References {
 			if strings.HasPrefix(ref.Target, "url:") {
 				known.outsideOf(u, ref.Target, wanted)
-			} else {
+			} else if !strings.HasPrefix(ref.Target, starMark) { // the import itself asks for its module
 				known.leading(u, strings.Replace(ref.Target, memberMark, "mod:", 1), wanted)
 			}
 		}

@@ -33,6 +33,9 @@ func (s *scan) importFrom(c int) {
 		s.unit.Exports = append(s.unit.Exports, detect.Binding{Local: "*", Name: "*", Module: from})
 		s.unit.Imports = append(s.unit.Imports, detect.Binding{Local: "*", Name: "*", Module: from, Line: s.line(s.nodes[c].start)})
 		s.refer(detect.Import, target(from, "*"), c)
+		if len(s.stars) < starsMax {
+			s.stars = append(s.stars, from)
+		}
 		return
 	}
 	for n := range s.items(c) {
@@ -159,7 +162,49 @@ func (s *scan) pythonUse(c int) {
 			id += "." + firstName(rest)
 		}
 		s.refer(s.pythonKind(whole), id, c)
+	case !declared:
+		s.starUse(path, whole, c)
 	}
+}
+
+// starMark begins the target of a name that some module may have given with all its others, as long as that module was not seen:
+// all:<module>#<name>.
+const starMark = "all:"
+
+// starsMax is how many modules a file may take all names of before the rest is left out: each name may be of each.
+const starsMax = 8
+
+// starUse refers to a name that is declared nowhere in the file, by each module whose names the file takes all.
+func (s *scan) starUse(path string, whole, c int) {
+	first, rest, _ := strings.Cut(path, ".")
+	for _, module := range s.stars {
+		s.refer(s.pythonKind(whole), starMark+module+"#"+strings.Trim(first+"."+firstName(rest), "."), c)
+	}
+}
+
+// starGives reports whether a name that was followed is one of those that its modules give with all their others: what __all__
+// lists, and without it what has no underscore in front.
+func (r *resolver) starGives(id, name string) bool {
+	gives := func(file string) bool {
+		u := r.units[file]
+		if u == nil {
+			return false
+		}
+		listed, found := false, false
+		for _, e := range u.Exports {
+			if e.Module == "" && e.Local == e.Name {
+				listed, found = true, found || e.Local == name
+			}
+		}
+		return found || !listed && !strings.HasPrefix(name, "_")
+	}
+	for _, through := range r.through {
+		if !gives(pathOf(through)) {
+			return false
+		}
+	}
+	s := r.symbols["sym:py:"+pathOf(id)+"#"+firstName(nameOf(id))]
+	return s != nil && (len(r.through) > 0 || s.Exported)
 }
 
 func firstName(path string) string {

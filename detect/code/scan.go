@@ -29,6 +29,7 @@ type scan struct {
 	exports   map[string]bool       // names that the file exports by a list
 	values    map[string]int        // nodes that constants at the top are set to
 	depth     int                   // how deep values are followed just now
+	stars     []string              // the modules of Python whose names the file takes all
 	naming    []string              // the schemas that are being read, outermost first
 	marks     bool                  // what other files say is marked rather than unknown
 	budget    int                   // how many more steps the value at hand may take

@@ -116,6 +116,10 @@ func (s *scan) requireInto(name int, from string) {
 			if local := s.child(c, "value"); s.is(local, "identifier") {
 				s.bind(s.text(local), from, s.text(s.child(c, "key")), c)
 			}
+		case "object_assignment_pattern": // { f = other }
+			if local := s.text(s.child(c, "left")); local != "" {
+				s.bind(local, from, local, c)
+			}
 		}
 	}
 }
@@ -197,6 +201,7 @@ func (s *scan) scopeOf(i int) int {
 // scriptUses collects the uses of imported names and of the file's own.
 func (s *scan) scriptUses() {
 	s.scriptImports()
+	s.inlineUses()
 	s.topNames()
 	for c := range s.within(0) {
 		switch s.kind(c) {
