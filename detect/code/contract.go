@@ -22,6 +22,7 @@ func (r *resolver) linked(units []detect.Unit) map[string]detect.Contract {
 			}
 			method, path := r.spelled(&units[i], contract.ID)
 			r.handled(&units[i], &contract)
+			r.modelled(&units[i], &contract)
 			router := r.routerID(&units[i], contract.Router)
 			for _, at := range places(mounts, router, linksMax) {
 				if c, ok := r.hang(contract, at, router, path); ok {
@@ -310,7 +311,10 @@ func (j *judge) parts(was, is string, way direction) {
 
 // schemas compares two types that are asked for, or given.
 func (j *judge) schemas(was, is, what string, way direction) {
-	if !strings.HasPrefix(was, "{") || !strings.HasPrefix(is, "{") {
+	if j.language == "py" && way == given {
+		was, is = unwrapped(was, is)
+	}
+	if !oneObject(was) || !oneObject(is) {
 		a, b := j.same(was, is), j.same(is, was)
 		if way == given {
 			a = b
@@ -324,7 +328,11 @@ func (j *judge) schemas(was, is, what string, way direction) {
 	for name, f := range sorted(old) {
 		g, ok := now[name]
 		if !ok {
-			j.sent(f.of, what+name+" removed")
+			if way == given {
+				j.breaking(what + name + " removed")
+			} else {
+				j.sent(f.of, what+name+" removed")
+			}
 			continue
 		}
 		if f.of != g.of {
@@ -376,8 +384,11 @@ func urlType(of string) bool {
 
 // retyped compares two types of one field. What is only asked for may be widened, what is only given narrowed.
 func (j *judge) retyped(was, is, what string, way direction) {
+	if j.language == "py" && way == given {
+		was, is = unwrapped(was, is)
+	}
 	switch {
-	case strings.HasPrefix(was, "{") && strings.HasPrefix(is, "{"):
+	case oneObject(was) && oneObject(is):
 		j.schemas(was, is, what+".", way)
 		return
 	case j.language == "py" && way == asked && is == "str" && slices.Contains([]string{"int", "float", "bool"}, was):

@@ -152,6 +152,11 @@ func (s *scan) pythonSchemas(definition, args int, c *detect.Contract) {
 	if response == "" {
 		response = s.pythonType(s.child(definition, "return_type"))
 	}
+	for _, part := range []string{"response_model_include", "response_model_exclude", "response_model_by_alias"} {
+		if s.keyword(args, part) >= 0 {
+			response = "'" + strings.ReplaceAll(response, "'", "") + "'" // not all of it
+		}
+	}
 	if response != "" {
 		c.Outputs = "response: " + response
 	}

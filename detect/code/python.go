@@ -233,6 +233,9 @@ func (s *scan) pythonAssign(a int, in holder, exported func(string) bool) {
 		sym.Signature.Result = s.pythonType(s.child(a, "type"))
 		if right >= 0 && in.id != "" {
 			sym.Signature.Modifiers = []string{"default"}
+			if s.is(right, "call") && aliases.MatchString(s.text(right)) {
+				sym.Signature.Modifiers = []string{wordAliased, "default"}
+			}
 		}
 		s.declare(a, n, sym, in.prefix+text)
 	}

@@ -19,6 +19,7 @@ type resolver struct {
 	scripts map[spelled]string
 	steps   int             // how many more marks the URL at hand may have
 	same    map[string]bool // the files that both states have alike, in a comparison
+	altered string          // the first model of the route at hand whose file is not the same in both states
 	unread  map[string]bool // the files that names led to and that are not among the units; true for those that a unit names itself
 }
 
