@@ -1,6 +1,7 @@
 package code
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,9 +83,7 @@ func (r *resolver) modelFields(id string, within []string) (fields map[string]ob
 			if !is {
 				return nil, false
 			}
-			for name, f := range sorted(inherited) {
-				fields[name] = f
-			}
+			maps.Insert(fields, sorted(inherited))
 			ok = true
 		case base == "" && (last == "BaseModel" || last == "SQLModel"):
 			ok = true
