@@ -225,8 +225,11 @@ func clashOf(f, g *File) string {
 	return hunksClash(f.Hunks, g.Hunks)
 }
 
-// submodule is git's mode of a commit of another repository.
-const submodule = 0o160000
+// git's modes of a symbolic link, and of a commit of another repository.
+const (
+	link      = 0o120000
+	submodule = 0o160000
+)
 
 // hunksClash says which lines two lists of hunks both change. Like git's own merge it takes hunks that touch for
 // ones that overlap, and the same hunk on both sides for one.
@@ -261,15 +264,19 @@ func under(a, b *Party, as, bs fileIndex) (all []clash) {
 	for _, f := range as.put {
 		i, _ := slices.BinarySearchFunc(bs.put, f.Path+"/", func(o *File, path string) int { return strings.Compare(o.Path, path) })
 		if i < len(bs.put) && strings.HasPrefix(bs.put[i].Path, f.Path+"/") {
-			all = append(all, clash{f.Path, fileAgainstFolder(a, b), ByHand, []Source{a.source(f), b.source(bs.put[i])}})
+			all = append(all, clash{f.Path, fileAgainstFolder(a, f, b), ByHand, []Source{a.source(f), b.source(bs.put[i])}})
 		}
 	}
 	return all
 }
 
-// fileAgainstFolder says which side has which at one path.
-func fileAgainstFolder(file, folder *Party) string {
-	return fmt.Sprintf("%s has a file where %s has a folder", file.Side.Ref, folder.Side.Ref)
+// fileAgainstFolder says which side has what at one path.
+func fileAgainstFolder(a *Party, f *File, b *Party) string {
+	what := map[uint32]string{link: "link", submodule: "submodule"}[f.Mode]
+	if what == "" {
+		what = "file"
+	}
+	return fmt.Sprintf("%s has a %s where %s has a folder", a.Side.Ref, what, b.Side.Ref)
 }
 
 // gitClashes is git's own list. What the files are is taken from the digests.
@@ -288,11 +295,12 @@ func (m *meeting) gitClashes(as, bs fileIndex) (all []clash) {
 		madeA, fromA := find(m.a, as, c.Path)
 		madeB, fromB := find(m.b, bs, c.Path)
 		what := c.what()
-		if c.Type == fileAndFolder && (as.byNew[c.Path] == nil) != (bs.byNew[c.Path] == nil) {
-			what = fileAgainstFolder(m.a, m.b)
-			if as.byNew[c.Path] == nil {
-				what = fileAgainstFolder(m.b, m.a)
-			}
+		switch f, g := as.byNew[c.Path], bs.byNew[c.Path]; {
+		case c.Type != fileAndFolder:
+		case f != nil && g == nil:
+			what = fileAgainstFolder(m.a, f, m.b)
+		case g != nil && f == nil:
+			what = fileAgainstFolder(m.b, g, m.a)
 		}
 		if !m.rules.ignores(c.Path, m.folds) {
 			all = append(all, clash{c.Path, what, max(madeA, madeB), append(fromA, fromB...)})

@@ -142,16 +142,17 @@ func does(s repo.Step) string {
 	case "unknown":
 		return "cannot tell: " + s.Why
 	}
-	again := "regenerate " + strings.Join(s.Regenerate, ", ")
+	again := "regenerate " + listed(s.Regenerate)
 	if len(s.Conflicts) == 0 {
 		return "merges but for what programs write: " + again
 	}
-	text := "conflicts in " + named(s.Conflicts)
-	switch {
-	case s.Together:
+	text := "conflicts"
+	if len(s.With) > 0 {
+		text += " with " + strings.Join(s.With, ", ")
+	}
+	text += " in " + named(s.Conflicts)
+	if s.Together {
 		text += ", although it merges with each of the others by itself"
-	case len(s.With) > 0:
-		text += ", with " + strings.Join(s.With, ", ")
 	}
 	if len(s.Regenerate) > 0 {
 		text += "; " + again
@@ -174,7 +175,7 @@ func meets(m repo.Met) string {
 	if len(m.With) > 0 {
 		text += " with " + strings.Join(m.With, " and ")
 	}
-	return text + ": " + strings.Join(m.About, ", ")
+	return text + ": " + listed(m.About)
 }
 
 func named(conflicts []detect.GitConflict) string {
@@ -182,5 +183,15 @@ func named(conflicts []detect.GitConflict) string {
 	for _, c := range conflicts {
 		names = append(names, c.String())
 	}
-	return strings.Join(names, ", ")
+	return listed(names)
+}
+
+// listedMax is how many names a line spells out; --json has all.
+const listedMax = 12
+
+func listed(names []string) string {
+	if len(names) <= listedMax {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:listedMax], ", "), len(names)-listedMax)
 }

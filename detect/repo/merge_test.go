@@ -24,7 +24,7 @@ func TestAFileAgainstAFolderIsNamedByItsPath(t *testing.T) {
 	for pair, want := range map[[2]string]string{
 		{"file", "folder"}: "lib (file has a file where folder has a folder).",
 		{"file", "link"}:   "lib (a file on one side, a link or a submodule on the other).",
-		{"folder", "link"}: "lib (link has a file where folder has a folder).",
+		{"folder", "link"}: "lib (link has a link where folder has a folder).",
 	} {
 		if p := s.pair(r, pair[0], pair[1]); len(p.Conflicts) != 1 || p.Conflicts[0].Path != "lib" {
 			t.Errorf("%+v", p)

@@ -185,6 +185,11 @@ func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 			continue // a locked one may stand on a disk that is not there
 		}
+		if dir == r.common { // of a submodule git lists that, and not where people work
+			if dir, err = topOf(ctx, r.git, dir); err != nil {
+				return nil, err
+			}
+		}
 		t, err := r.worktreeAt(ctx, dir)
 		if err != nil {
 			return nil, err
