@@ -56,7 +56,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.StringVar(&o.Base, "base", "", "what everything is merged into (default: the remote's default branch, as it was fetched)")
 	f.BoolVar(&o.PullRequests, "prs", false, "pull requests too, those whose refs were fetched")
 	f.BoolVar(&o.Remotes, "remotes", false, "the branches of remotes too, as they were fetched")
-	f.IntVar(&o.Max, "max", 100, "at most so many sides, the ones worked on last; 0 for all")
+	f.IntVar(&o.Max, "max", 100, "at most so many of the sides that nobody names, the ones worked on last; 0 for all")
 	f.BoolVar(&o.Order, "order", false, "say in which order to merge")
 	f.StringVar(&o.policy, "policy", "", "judge by this policy file (default: the one at the tip of the base)")
 	f.BoolVar(&o.all, "all", false, "show what is only informative, too")

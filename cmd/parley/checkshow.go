@@ -15,6 +15,9 @@ const matrixMax = 30
 
 func (a *app) printCheck(r *repo.Result, o checkOptions) {
 	fmt.Fprintf(a.out, "%s and %s\n", a.bold(oneLine(r.Base.Label)+" at "+short(r.Base.Commit)), many(len(r.Sides), "side"))
+	if r.Guessed {
+		a.note("there is no main, no master and no default branch of origin: this is what is checked out (--base names another)")
+	}
 	if r.Left > 0 {
 		a.note("%s, worked on less recently, %s left out (--max)", many(r.Left, "side"), verb(r.Left, "was", "were"))
 	}

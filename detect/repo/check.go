@@ -22,6 +22,7 @@ type Options struct {
 // Result is what was found in one repository.
 type Result struct {
 	Base    Tip           `json:"base"`
+	Guessed bool          `json:"base_guessed"` // nobody named the base, and nothing but what is checked out suggests it
 	Sides   []Tip         `json:"sides"`
 	Left    int           `json:"left_out"`        // sides that were too many
 	Remote  int           `json:"remote_branches"` // branches of remotes that were not asked for
@@ -81,11 +82,11 @@ type pair struct {
 // Check finds everything between the sides.
 func (r *Repo) Check(ctx context.Context, rules *detect.Rules, o Options) (*Result, error) {
 	r.reader, r.cache = o.Reader, o.Cache
-	name, trunk, err := r.Into(ctx, o.Base)
+	name, trunk, guessed, err := r.into(ctx, o.Base)
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Base: Tip{Ref: name, Label: name, Commit: trunk}, Sides: []Tip{}, Merged: []Tip{}, Unread: []Unread{}, Pairs: []Pair{}}
+	result := &Result{Guessed: guessed, Base: Tip{Ref: name, Label: name, Commit: trunk}, Sides: []Tip{}, Merged: []Tip{}, Unread: []Unread{}, Pairs: []Pair{}}
 	tips, err := r.tips(ctx, o.Which, result)
 	if err != nil {
 		return nil, err
@@ -145,11 +146,16 @@ func tipOf(d *detect.Digest) Tip { return Tip{d.Side.Ref, d.Side.Label(), d.Head
 
 // Into is what a check merges into: the base that was named, else the trunk.
 func (r *Repo) Into(ctx context.Context, base string) (name, commit string, err error) {
+	name, commit, _, err = r.into(ctx, base)
+	return name, commit, err
+}
+
+func (r *Repo) into(ctx context.Context, base string) (name, commit string, guessed bool, err error) {
 	if base == "" {
-		return r.Trunk(ctx)
+		return r.trunk(ctx)
 	}
 	commit, err = r.Resolve(ctx, base)
-	return base, commit, err
+	return base, commit, false, err
 }
 
 // meetings holds every side against every other, and against the base.

@@ -4,6 +4,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,11 +168,21 @@ func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
 // main or master, else what is checked out; [ErrEmpty]. The names are
 // as short as people write them.
 func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
+	name, commit, _, err = r.trunk(ctx)
+	return name, commit, err
+}
+
+// trunk is as Trunk; guessed says that it is what happens to be checked out.
+func (r *Repo) trunk(ctx context.Context) (name, commit string, guessed bool, err error) {
 	out, err := r.out(ctx, nil, append([]string{"for-each-ref", "--format=%(refname)%00%(symref)"}, trunks...)...)
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
-	there := map[string]string{"HEAD": "HEAD"} // the refs, and what they are called
+	here, err := r.ask(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil {
+		return "", "", false, err
+	}
+	there := map[string]string{"HEAD": cmp.Or(strings.TrimSpace(string(here.out)), "HEAD")} // the refs, and what they are called
 	for line := range strings.Lines(out) {
 		ref, to, _ := strings.Cut(strings.TrimRight(line, "\n"), "\x00")
 		if there[ref] = ref; ref == trunks[0] && to != "" {
@@ -184,13 +195,13 @@ func (r *Repo) Trunk(ctx context.Context) (name, commit string, err error) {
 		}
 		commit, err := r.Resolve(ctx, there[ref])
 		if err == nil {
-			return strings.TrimPrefix(strings.TrimPrefix(there[ref], "refs/heads/"), "refs/remotes/"), commit, nil
+			return strings.TrimPrefix(strings.TrimPrefix(there[ref], "refs/heads/"), "refs/remotes/"), commit, ref == "HEAD", nil
 		}
 		if !errors.Is(err, ErrNoRevision) {
-			return "", "", err
+			return "", "", false, err
 		}
 	}
-	return "", "", fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
+	return "", "", false, fmt.Errorf("repository %s: %w", r.dir, ErrEmpty)
 }
 
 // trunks are the refs that may be the trunk, the likeliest first.

@@ -122,6 +122,9 @@ func parseRef(line string, which Which) (tip, bool) {
 
 // named is the side that a person names: a directory is the working copy there, unless a branch has its name.
 func (r *Repo) named(ctx context.Context, name string) (tip, error) {
+	if strings.TrimSpace(name) == "" {
+		return tip{}, fmt.Errorf("%q: %w", name, ErrNoRevision)
+	}
 	_, err := r.Resolve(ctx, "refs/heads/"+name)
 	if info, missing := os.Stat(name); errors.Is(err, ErrNoRevision) && missing == nil && info.IsDir() {
 		t, err := r.worktreeAt(ctx, name)
@@ -200,7 +203,7 @@ func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip
 		case t.Kind == detect.Worktree:
 			list = append(slices.DeleteFunc(list, func(o tip) bool { return o.Ref == t.Ref }), t)
 		case t.Branch == "":
-			if own, err := r.nobodyElses(ctx, t); err != nil {
+			if own, err := r.nobodyElses(ctx, t.head); err != nil {
 				return nil, err
 			} else if own {
 				list = append(list, t)
@@ -210,22 +213,28 @@ func (r *Repo) worktrees(ctx context.Context, list []tip, result *Result) ([]tip
 	return list, nil
 }
 
-// nobodyElses reports whether the commit of a working copy without a branch is its own work: no ref leads to it, and it is no
-// rebase that has stopped halfway, whose branch is a side already.
-func (r *Repo) nobodyElses(ctx context.Context, t tip) (bool, error) {
-	there := r.git
-	there.dir = t.Checkout
-	halves, err := there.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge", "--git-path", "rebase-apply")
-	if err != nil {
-		return false, fmt.Errorf("worktree %s: %w", t.Checkout, err)
+// nobodyElses reports whether no ref leads to a commit.
+func (r *Repo) nobodyElses(ctx context.Context, commit string) (bool, error) {
+	refs, err := r.line(ctx, "for-each-ref", "--count=1", "--contains="+commit, "refs/heads/", "refs/remotes/", "refs/tags/", "refs/pull/")
+	return refs == "", err
+}
+
+// branchOf is the branch that a working copy has checked out, or that is being rebased there; "" for none.
+func branchOf(ctx context.Context, there git) (string, error) {
+	if branch, err := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
+		return branch, nil
 	}
-	for half := range strings.Lines(halves) {
-		if _, err := os.Stat(strings.TrimRight(half, "\n")); err == nil {
-			return false, nil
+	files, err := there.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "rebase-merge/head-name", "--git-path", "rebase-apply/head-name")
+	if err != nil {
+		return "", err
+	}
+	for file := range strings.Lines(files) {
+		ref, err := os.ReadFile(strings.TrimRight(file, "\n"))
+		if branch, ok := strings.CutPrefix(strings.TrimSpace(string(ref)), "refs/heads/"); ok && err == nil {
+			return branch, nil
 		}
 	}
-	refs, err := r.line(ctx, "for-each-ref", "--count=1", "--contains="+t.head, "refs/heads/", "refs/remotes/", "refs/tags/", "refs/pull/")
-	return refs == "", err
+	return "", nil
 }
 
 // dirty says in sentences that a side is more than its branch.
@@ -239,7 +248,10 @@ func (r *Repo) worktreeAt(ctx context.Context, dir string) (tip, error) {
 	if err != nil {
 		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
 	}
-	branch, _ := there.line(ctx, "symbolic-ref", "--quiet", "--short", "HEAD") // empty: none is checked out
+	branch, err := branchOf(ctx, there)
+	if err != nil {
+		return tip{}, fmt.Errorf("worktree %s: %w", dir, err)
+	}
 	t := tip{Side: detect.Side{Ref: branch, Branch: branch, Kind: detect.Branch, Checkout: dir, Folds: folds(ctx, there)}}
 	if branch == "" {
 		t.Ref = dir // its last part may well be the name of a branch
@@ -303,7 +315,8 @@ func (r *Repo) snapshot(ctx context.Context, there git, clean string) (string, e
 	}
 	_ = temporary.Close() // it is empty
 	err = copyIndex(temporary.Name(), index)
-	if errors.Is(err, os.ErrNotExist) {
+	none := errors.Is(err, os.ErrNotExist)
+	if none {
 		err = os.Remove(temporary.Name())
 	}
 	if err != nil {
@@ -312,6 +325,11 @@ func (r *Repo) snapshot(ctx context.Context, there git, clean string) (string, e
 	there = there.with("GIT_INDEX_FILE=" + temporary.Name())
 	if _, err := there.out(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
 		return "", err
+	}
+	if none { // nothing was ever checked out there, so nothing that is missing was deleted
+		if files, err := there.out(ctx, nil, "ls-files", "-z"); err != nil || files == "" {
+			return clean, err
+		}
 	}
 	return there.line(ctx, "write-tree", "--missing-ok") // a partial clone has not all of them
 }

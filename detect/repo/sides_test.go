@@ -35,7 +35,7 @@ func TestACommitThatNoBranchHoldsIsASideByItsFolder(t *testing.T) {
 	}
 }
 
-func TestARebaseThatStoppedHalfwayIsNoSideBesideItsBranch(t *testing.T) {
+func TestARebaseThatStoppedHalfwayIsItsBranch(t *testing.T) {
 	s := newShop(t)
 	s.branch("main", "", "a", numbered(9, nil))
 	s.branch("topic", "main", "b", "1\n")
@@ -43,8 +43,41 @@ func TestARebaseThatStoppedHalfwayIsNoSideBesideItsBranch(t *testing.T) {
 	s.branch("main", "main", "c", "1\n")
 	s.git("checkout", "-q", "topic")
 	s.git("-c", "sequence.editor=sed -i.old 1s/pick/edit/", "rebase", "-q", "-i", "--keep-empty", "main")
-	if got := refs(s.check(Options{})); !slices.Equal(got, []string{"topic"}) {
-		t.Errorf("%q", got)
+	r := s.check(Options{})
+	if got := refs(r); !slices.Equal(got, []string{"topic"}) || r.Sides[0].Files != 1 {
+		t.Errorf("%+v", r.Sides)
+	}
+	s.write("d", "not committed\n")
+	r = s.check(Options{})
+	if got := refs(r); !slices.Equal(got, []string{"topic"}) || r.Sides[0].Files != 2 {
+		t.Errorf("%+v", r.Sides)
+	}
+}
+
+func TestWhatWasNeverCheckedOutIsNotDeleted(t *testing.T) {
+	s := newShop(t)
+	s.branch("main", "", "a", "1\n")
+	clone := &shop{TB: t, dir: t.TempDir()}
+	clone.git("clone", "-q", "--no-checkout", s.dir, ".")
+	if r := clone.check(Options{}); len(r.Sides) > 0 {
+		t.Errorf("%+v", r.Sides)
+	}
+	clone.write("b", "not committed\n")
+	if r := clone.check(Options{}); len(r.Sides) != 1 {
+		t.Errorf("what is new there was not seen")
+	}
+}
+
+func TestATrunkOfAnotherNameIsNamed(t *testing.T) {
+	s := newShop(t)
+	s.git("checkout", "-q", "-b", "trunk")
+	s.branch("trunk", "", "a", "1\n")
+	if name, _, err := s.open().Trunk(t.Context()); name != "trunk" || err != nil {
+		t.Errorf("%s, %v", name, err)
+	}
+	s.git("checkout", "-q", "--detach")
+	if name, _, err := s.open().Trunk(t.Context()); name != "HEAD" || err != nil {
+		t.Errorf("%s, %v", name, err)
 	}
 }
 
