@@ -177,6 +177,9 @@ func openRepo(ctx context.Context, dir string) (*repo.Repo, error) {
 	if errors.Is(err, repo.ErrNoRepository) {
 		return nil, api.WithHint(fmt.Errorf("repository %s: %w", dir, api.ErrNotRepository), "name a git repository with --repo")
 	}
+	if errors.Is(err, repo.ErrBroken) {
+		return nil, api.WithHint(err, "run git status there, and mend what it names")
+	}
 	return r, err
 }
 

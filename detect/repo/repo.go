@@ -47,7 +47,10 @@ var ErrNoRevision = errors.New("no such branch or commit")
 // ErrEmpty is said of a repository in which nothing is committed yet.
 var ErrEmpty = errors.New("nothing is committed yet")
 
-// Open finds the repository of a directory; [ErrNoRepository], [ErrForeign].
+// ErrBroken is said of a repository that git finds and cannot read: a fault in its settings, as a rule.
+var ErrBroken = errors.New("git cannot read it")
+
+// Open finds the repository of a directory; [ErrNoRepository], [ErrForeign], [ErrBroken].
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, ErrNoRepository), err)
@@ -61,6 +64,8 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	switch {
 	case strings.Contains(a.stderr, "dubious ownership"):
 		return nil, fmt.Errorf("open %s: %w", foreign(a.stderr, dir), ErrForeign)
+	case a.code != 0 && !strings.Contains(a.stderr, "not a git repository"):
+		return nil, fmt.Errorf("open %s: %w: %s", dir, ErrBroken, a.says())
 	case a.code != 0 || len(paths) != 2:
 		return nil, fmt.Errorf("open %s: %w", dir, ErrNoRepository)
 	}
