@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parley-mesh/parley/node/internal/install"
 )
 
 // homeNames are the patterns of everything that parley puts into a home, at its top.
 var homeNames = []string{
 	ConfigFile, "identity.key", "identity.key.*", "approval.age", "approval.pub", "recovery.pub", "fleet",
 	"data", "mirrors", "desk", "routes.toml", "log.jsonl", "log.jsonl.1", "hook-missed", "lock", "pid", "parley.sock",
-	"passkeys.json", "page-port", "open.html", "mcp.token", "notices.toml", "notices.json",
+	"passkeys.json", "page-port", "open.html", "mcp.token", install.MadeFile, "notices.toml", "notices.json",
 	"service.toml", "service.err", "parley*-task.xml", ".tmp-*",
 }
 

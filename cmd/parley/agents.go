@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -122,9 +123,9 @@ func (a *app) agentsOne(ctx context.Context, set *node.AgentSet, name, what stri
 	if what == "remove" {
 		plan = set.Remove
 	}
-	changes, err := plan(name)
-	if err != nil {
-		return err
+	changes, unread := plan(name)
+	if unread != nil && what != "remove" {
+		return unread
 	}
 	done, command := 0, set.Command(name, what)
 	for _, x := range changes {
@@ -149,11 +150,23 @@ func (a *app) agentsOne(ctx context.Context, set *node.AgentSet, name, what stri
 			return err
 		}
 		fmt.Fprintf(a.out, "%s: ran %s\n", name, oneLine(commandLine(command)))
-	case done == 0 && len(others) == 0:
+	case done == 0 && len(others) == 0 && unread == nil:
 		a.note("%s: nothing to do", name)
 	}
 	a.agentsOthers(name, what, others)
-	return nil
+	if what == "remove" && !dry && len(others) == 0 {
+		unread = errors.Join(unread, forget(changes))
+	}
+	return unread
+}
+
+// forget takes away what is left beside the files of an agent that no home has anything to do with any more.
+func forget(changes []node.AgentChange) error {
+	var errs []error
+	for _, x := range changes {
+		errs = append(errs, x.Forget())
+	}
+	return errors.Join(errs...)
 }
 
 // agentsOthers says what becomes of an agent that asks another home: an agent asks one.

@@ -160,25 +160,10 @@ func (a *app) removeHooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := a.openHome().Agents(node.AgentOptions{Gone: true}) // a plan of its own: what is planned counts as done
-	if err != nil {
-		return err
-	}
 	var errs []error
 	for _, name := range set.Names() {
-		changes, err := plan.Remove(name)
-		if err == nil {
-			err = a.agentsOne(ctx, set, name, "remove", false)
-		}
-		if err != nil {
+		if err := a.agentsOne(ctx, set, name, "remove", false); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-			continue
-		}
-		if len(set.Others(name)) > 0 {
-			continue
-		}
-		for _, x := range changes {
-			errs = append(errs, x.Forget())
 		}
 	}
 	return errors.Join(errs...)

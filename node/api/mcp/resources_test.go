@@ -92,8 +92,11 @@ func TestResourcesAreListedWithTheirTemplates(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if c := s.InitializeResult().Capabilities.Resources; c == nil || !c.Subscribe {
+	if c := s.InitializeResult().Capabilities.Resources; c == nil || !c.Subscribe || c.ListChanged {
 		t.Errorf("%+v", c)
+	}
+	if c := s.InitializeResult().Capabilities.Tools; c == nil || c.ListChanged {
+		t.Errorf("tools that never change: %+v", c)
 	}
 }
 

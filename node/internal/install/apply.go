@@ -35,9 +35,9 @@ func (c Change) apply() error {
 		if err := os.Remove(c.real); err != nil {
 			return err
 		}
-		return dropEmpty(dir)
+		return c.made.drop(dir)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := c.made.make(dir); err != nil {
 		return err
 	}
 	if err := c.backup(); err != nil {
@@ -85,31 +85,20 @@ func write(path, text string, mode fs.FileMode, ready func() error) error {
 }
 
 // Forget takes away what is left beside the file after it was given back: the copy of how it was, and the folders
-// that were made for it and are empty. Without a copy parley never changed the file, and nothing is left of it.
+// that parley made for it and that are empty. Beside a file that stays for another agent nothing is taken away.
 func (c Change) Forget() error {
-	if err := os.Remove(c.real + BackupSuffix); errors.Is(err, fs.ErrNotExist) {
+	if c.stays {
 		return nil
-	} else if err != nil {
+	}
+	err := os.Remove(c.real + BackupSuffix)
+	switch never := errors.Is(err, fs.ErrNotExist); {
+	case never && c.made.lost():
+		return nil // parley did not change it, as far as anybody can tell
+	case err != nil && !never:
 		return err
 	}
 	if _, err := os.Stat(c.real); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	dir := filepath.Dir(c.real)
-	if err := dropEmpty(dir); err != nil {
-		return err
-	}
-	return dropEmpty(filepath.Dir(filepath.Dir(dir)))
-}
-
-// dropEmpty takes away the directories of a skill or a plugin that are empty now: at most its own and the one
-// above. A backup keeps them.
-func dropEmpty(dir string) error {
-	for range 2 {
-		if os.Remove(dir) != nil { // not empty: others use it
-			return nil
-		}
-		dir = filepath.Dir(dir)
-	}
-	return nil
+	return c.made.drop(filepath.Dir(c.real))
 }

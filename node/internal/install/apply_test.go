@@ -3,6 +3,7 @@ package install
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -306,6 +307,60 @@ func TestForgettingAnAgentThatWasNeverSetUpTakesNothingAway(t *testing.T) {
 		}
 		if info, err := os.Stat(o.dir(agent)); err != nil || !info.IsDir() {
 			t.Errorf("the folder of %s: %v", agent, err)
+		}
+	}
+}
+
+func TestRemovingTakesTheFoldersThatParleyMadeAndNoOthers(t *testing.T) {
+	o := at(t)
+	if err := os.MkdirAll(filepath.Join(o.Home, ".gemini"), 0o700); err != nil { // new and empty, and somebody else's
+		t.Fatal(err)
+	}
+	folders := func() (out []string) {
+		err := filepath.WalkDir(o.Home, func(path string, _ os.DirEntry, err error) error {
+			out = append(out, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before := folders()
+	for _, agent := range Names {
+		do(t, NewPlanner(o).Install, agent)
+	}
+	for _, agent := range Names {
+		for _, c := range do(t, NewPlanner(o).Remove, agent) {
+			if err := c.Forget(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if got := folders(); !slices.Equal(got, before) {
+		t.Errorf("there was\n%s\nand now there is\n%s", strings.Join(before, "\n"), strings.Join(got, "\n"))
+	}
+}
+
+func TestRemovingGoesOnBesideWhatCannotBeRead(t *testing.T) {
+	for text, spoiled := range map[string]bool{`{"hooks": []}`: false, `{"hooks": {"Stop": {}}, "mcpServers": 1}`: false, "{\"a\": 1,\n": true} {
+		o := at(t)
+		do(t, NewPlanner(o).Install, Gemini)
+		put(t, filepath.Join(o.Home, ".gemini", "settings.json"), text, 0o600)
+		changes, err := NewPlanner(o).Remove(Gemini)
+		if (err != nil) != spoiled || spoiled && !strings.Contains(err.Error(), "settings.json: line 2") {
+			t.Errorf("%s: %v", text, err)
+		}
+		for _, c := range changes {
+			if err := c.Apply(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(o.Home, ".agents", "skills", "parley", "SKILL.md")); err == nil {
+			t.Errorf("%s: the skill is left", text)
+		}
+		if got, err := os.ReadFile(filepath.Join(o.Home, ".gemini", "settings.json")); err != nil || string(got) != text {
+			t.Errorf("%s became %s, %v", text, got, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type document struct {
 	unit string // one step of its indentation
 	new  bool   // there is no such file yet
 	of   homes  // whose items are parley's here
+	take bool   // parley's items are only taken out: what has another shape holds none
 }
 
 // create begins a file that is not there.
@@ -56,6 +57,9 @@ func (d *document) reread() (err error) {
 func (d *document) at(path []string) (*node, error) {
 	n := d.root
 	for i, key := range path {
+		if n.kind != '{' && d.take {
+			return nil, nil
+		}
 		if n.kind != '{' {
 			return nil, fmt.Errorf("%s is no object", strings.Join(path[:i], "."))
 		}

@@ -19,6 +19,9 @@ func at(t testing.TB) Options {
 		t.Fatal(err)
 	}
 	o := options(home)
+	if err := os.MkdirAll(o.Node, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, program := range []string{o.Hook, o.Parley} {
 		put(t, program, "program", 0o700)
 	}
@@ -56,7 +59,7 @@ func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
-		if err != nil || info.IsDir() || strings.HasSuffix(path, BackupSuffix) {
+		if err != nil || info.IsDir() || strings.HasSuffix(path, BackupSuffix) || filepath.Base(path) == MadeFile {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -70,7 +70,7 @@ func takeEntries(text string, entries []entry, of homes) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	d.of = of
+	d.of, d.take = of, true
 	made := d.root.made()
 	if err := d.remove(spots(entries)); err != nil {
 		return "", false, err

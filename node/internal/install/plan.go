@@ -20,8 +20,10 @@ type Change struct {
 	Exists bool // before
 	Gone   bool // after
 
-	real string // Path with its links followed
-	mode fs.FileMode
+	real  string // Path with its links followed
+	mode  fs.FileMode
+	made  folders // that this home made
+	stays bool    // another agent uses it
 }
 
 // Same reports whether nothing changes.
@@ -38,32 +40,49 @@ type Planner struct {
 // NewPlanner begins a plan.
 func NewPlanner(o Options) *Planner { return &Planner{o: o, planned: map[string]Change{}} }
 
-// Install plans to set one agent up. An error names the file, and then nothing of this agent is planned.
-func (p *Planner) Install(agent string) ([]Change, error) {
-	return p.plan(agent, func(f file, now Change) (Change, error) {
-		after, err := f.put(now.Before, now.Exists)
-		now.After, now.Gone = after, false
-		return now, err
-	})
-}
-
-// Remove plans to take everything of parley's that belongs to this home out of one agent.
+// Remove plans to take everything of parley's that belongs to this home out of one agent. The error names the files that
+// cannot be read; what can be taken out of the others is planned all the same.
 func (p *Planner) Remove(agent string) ([]Change, error) {
-	return p.plan(agent, func(f file, now Change) (Change, error) {
-		now.After, now.Gone = now.Before, !now.Exists
-		if !now.Exists || slices.ContainsFunc(f.users, func(user string) bool { return p.present(user, p.o.every()) }) {
-			return now, nil
-		}
-		var err error
-		now.After, now.Gone, err = f.take(now.Before, p.o.this())
-		return now, err
-	})
-}
-
-func (p *Planner) plan(agent string, one func(file, Change) (Change, error)) ([]Change, error) {
 	files := p.o.files(agent, p.now)
 	if files == nil {
-		return nil, fmt.Errorf("agent %q: parley does not know it", agent)
+		return nil, unknown(agent)
+	}
+	var out []Change
+	var wrong []error
+	for _, f := range files {
+		now, err := p.read(agent, f)
+		if err == nil {
+			now, err = p.without(f, now)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", f.path, err))
+			continue
+		}
+		p.planned[f.path] = now
+		out = append(out, now)
+	}
+	return out, errors.Join(wrong...)
+}
+
+// without is a file without parley's part.
+func (p *Planner) without(f file, now Change) (Change, error) {
+	now.After, now.Gone = now.Before, !now.Exists
+	now.stays = slices.ContainsFunc(f.users, func(user string) bool { return p.present(user, p.o.every()) })
+	if !now.Exists || now.stays {
+		return now, nil
+	}
+	var err error
+	now.After, now.Gone, err = f.take(now.Before, p.o.this())
+	return now, err
+}
+
+func unknown(agent string) error { return fmt.Errorf("agent %q: parley does not know it", agent) }
+
+// Install plans to set one agent up. An error names the file, and then nothing of this agent is planned.
+func (p *Planner) Install(agent string) ([]Change, error) {
+	files := p.o.files(agent, p.now)
+	if files == nil {
+		return nil, unknown(agent)
 	}
 	var out []Change
 	before := map[string]Change{}
@@ -71,7 +90,8 @@ func (p *Planner) plan(agent string, one func(file, Change) (Change, error)) ([]
 	for _, f := range files {
 		now, err := p.read(agent, f)
 		if err == nil {
-			now, err = one(f, now)
+			now.After, err = f.put(now.Before, now.Exists)
+			now.Gone = false
 		}
 		if err != nil {
 			p.planned = before
@@ -94,7 +114,7 @@ func (p *Planner) now(path string) (string, bool) {
 
 // read finds out what a file holds now, and refuses what must not be written to.
 func (p *Planner) read(agent string, f file) (Change, error) {
-	c := Change{Agent: agent, Path: f.path, What: f.what, mode: 0o600}
+	c := Change{Agent: agent, Path: f.path, What: f.what, mode: 0o600, made: folders{filepath.Join(p.o.Node, MadeFile)}}
 	real, err := followed(f.path)
 	if err != nil {
 		return c, err
