@@ -36,7 +36,7 @@ func validateAgents(all map[string]AgentConfig, bad badFunc) error {
 		key := "agents." + name
 		switch a := all[name]; {
 		case !agentForm.MatchString(name):
-			return bad(key, "want a name of lower-case letters, digits and dashes")
+			return bad(key, "want a name of at most 32 lower-case letters, digits and dashes")
 		case slices.Contains(install.Names, name):
 			return bad(key, "parley knows this agent: it needs no commands")
 		case len(a.Install) == 0:

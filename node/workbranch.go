@@ -127,12 +127,16 @@ func (l *live) publishPulls(ctx context.Context, r *liveRepo, published map[ledg
 	return nil
 }
 
-// pullName is what a pull request is called as a side: its branch, or its number where that is of another repository.
+// branchBytesMax is how long the name of a branch in a record may be.
+const branchBytesMax = 255
+
+// pullName is what a pull request is called as a side: its branch, or its number where that is of another repository or
+// longer than a record holds.
 func pullName(p github.Pull) string {
-	if p.CrossRepository || p.HeadRef == "" || p.HeadRef[0] == '#' {
+	if p.CrossRepository || p.HeadRef == "" || p.HeadRef[0] == '#' || len(p.HeadRef) > branchBytesMax {
 		return fmt.Sprintf("#%d", p.Number)
 	}
-	return clipText(p.HeadRef, 255)
+	return p.HeadRef
 }
 
 var issueForm = regexp.MustCompile(`(?:[\w.-]+/[\w.-]+)?#\d+\b`)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,10 +42,10 @@ func (l *live) Judge(ctx context.Context, e hooks.Event) hooks.Decision {
 		l.begin(s)
 		return l.brief(s, e.Kind == hooks.Start && e.Source != "resume")
 	case hooks.BeforeEdit:
-		return l.beforeEdit(s, e.Call, edits)
+		return l.beforeEdit(s, e, edits)
 	case hooks.BeforeShell:
 		s.shell++
-		return l.beforeEdit(s, e.Call, edits)
+		return l.beforeEdit(s, e, edits)
 	case hooks.AfterEdit:
 		l.afterEdit(s, e.Call, edits, true)
 		return l.between(s)
@@ -155,7 +156,7 @@ func (l *live) where(s *session, e hookEdit) *session {
 }
 
 // beforeEdit decides about edits, or about a command that names them.
-func (l *live) beforeEdit(s *session, call string, edits []hookEdit) hooks.Decision {
+func (l *live) beforeEdit(s *session, e hooks.Event, edits []hookEdit) hooks.Decision {
 	l.signNow(s)
 	by, order := map[*session][]detect.Upcoming{}, []*session{s}
 	for _, e := range edits {
@@ -178,9 +179,12 @@ func (l *live) beforeEdit(s *session, call string, edits []hookEdit) hooks.Decis
 		l.attempt(o, by[o], d.Verdict == overlap.Block)
 	}
 	texts = append(texts, l.elsewhere(s, order[1:])...)
+	if e.Unread {
+		texts = append(texts, fmt.Sprintf("Only the first %d of the files that this names were checked.", len(e.Paths)))
+	}
 	if worst != overlap.Block { // what is refused is not made
-		for _, e := range edits {
-			e.spot.trying(e.path, try{by: l.where(s, e), call: call})
+		for _, one := range edits {
+			one.spot.trying(one.path, try{by: l.where(s, one), call: e.Call})
 		}
 	}
 	return l.say(s, worst, texts)

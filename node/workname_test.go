@@ -65,3 +65,41 @@ func TestANameThatSeveralHaveIsRefusedWithTheNamesOfThem(t *testing.T) {
 		}
 	}
 }
+
+func TestATextThatIsCutSaysSo(t *testing.T) {
+	for text, want := range map[string]string{"abcdefgh": "abcdefgh", "abcdefghi": "abcde…", "abcdäöü": "abcd…", "\xff": "�", "ääääää": "ää…"} {
+		if got := clipText(text, 8); got != want || len(got) > 8 {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestOthersAreAtWorkNowOnlyAsLongAsTheirSessionsLast(t *testing.T) { // C17
+	c, linked := oneCrewed(t)
+	c.at(c.dir, hooks.Start, "mine")
+	for n := range 11 {
+		name := fmt.Sprint("other", n)
+		c.at(linked, hooks.Start, name)
+		c.at(linked, hooks.BeforeShell, name)
+		if _, err := c.live.Declare(t.Context(), api.NewIntent{Task: fmt.Sprint("task ", n), Caller: api.Caller{Session: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func() (string, int) {
+		b, err := c.live.Briefing(t.Context(), api.Caller{Session: "mine", Peek: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Text, len(b.Near)
+	}
+	c.at(c.dir, hooks.BeforeShell, "mine")
+	if text, near := told(); !strings.Contains(text, "work on acme/shop now: ") || !strings.Contains(text, "; and 3 more (parley sessions).") || near != 11 {
+		t.Errorf("with %d near: %s", near, text)
+	}
+	for n := range 11 {
+		c.at(linked, hooks.End, fmt.Sprint("other", n))
+	}
+	if text, near := told(); strings.Contains(text, " now: ") || near != 0 {
+		t.Errorf("after all have ended, with %d near: %s", near, text)
+	}
+}

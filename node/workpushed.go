@@ -69,6 +69,9 @@ func (l *live) readBranch(ctx context.Context, g *repo.Repo, r *liveRepo, h work
 	for _, c := range commits[:min(len(commits), subjectsSaid)] {
 		subjects = append(subjects, c.Subject)
 	}
+	if len(commits) > subjectsSaid {
+		subjects = append(subjects, "…")
+	}
 	text := clipText(strings.Join(subjects, "; "), ledger.TaskBytesMax)
 	says := ledger.Branch{Name: h.Name, Subjects: text, Issues: issuesOf(issueForm.FindAllString(text, -1)), Of: who.of(commits)}
 	out, err := l.readPushed(ctx, g, r, says, base, h.Tip)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parley-mesh/parley/conflicts/overlap"
 	"github.com/parley-mesh/parley/detect"
@@ -19,15 +20,16 @@ import (
 // Bounds of what sessions say: one record for a path in so long, of so many paths; a sign of life where there is
 // nothing else to say; and for how long what an agent does to files counts as its own.
 const (
-	editEvery    = 2 * time.Second
-	editsMax     = 1000 // of one checkout
-	editBytesMax = 7400 // of the body of one record
-	signEvery    = 10 * time.Minute
-	shellAfter   = 3 * time.Second
-	sessionsMax  = 200
-	sessionsFor  = 8 * 24 * time.Hour // that one is remembered for, to be resumed
-	silentFor    = 8 * time.Hour      // after which it may be given up for another
-	fullAgain    = time.Hour          // after which it is told again that nothing can be written
+	editEvery     = 2 * time.Second
+	editsMax      = 1000 // of one checkout
+	editBytesMax  = 7400 // of the body of one record
+	agentBytesMax = 32   // of an agent's name in a record
+	signEvery     = 10 * time.Minute
+	shellAfter    = 3 * time.Second
+	sessionsMax   = 200
+	sessionsFor   = 8 * 24 * time.Hour // that one is remembered for, to be resumed
+	silentFor     = 8 * time.Hour      // after which it may be given up for another
+	fullAgain     = time.Hour          // after which it is told again that nothing can be written
 )
 
 // sessionKey is how an agent names its session. The person's own work in a checkout has no agent, and the checkout as
@@ -93,7 +95,7 @@ func keptOf(s *ledger.Session) keptSaid {
 
 // session is the record's content again. An object id that cannot be read is left out.
 func (k keptSaid) session(first ledger.ID, agent string) ledger.Session {
-	out := ledger.Session{First: first, State: ledger.SessionLive, Agent: clipText(agent, 32), Branch: k.Branch, Grammars: k.Grammars, Folds: k.Folds}
+	out := ledger.Session{First: first, State: ledger.SessionLive, Agent: clipText(agent, agentBytesMax), Branch: k.Branch, Grammars: k.Grammars, Folds: k.Folds}
 	copy(out.Checkout[:], k.Checkout)
 	out.Base, _ = ledger.ParseOID(k.Base)
 	out.Head, _ = ledger.ParseOID(k.Head)
@@ -178,7 +180,7 @@ func (l *live) forgetSession() bool {
 // sign writes the session's record when it says something new, or nothing was said for long while it is at work.
 func (l *live) sign(s *session) {
 	now := l.n.wall()
-	next := ledger.Session{First: s.id, State: ledger.SessionLive, Agent: clipText(s.key.agent, 32), Checkout: s.spot.name, Branch: clipText(s.spot.branch, 255), Folds: s.spot.folds}
+	next := ledger.Session{First: s.id, State: ledger.SessionLive, Agent: clipText(s.key.agent, agentBytesMax), Checkout: s.spot.name, Branch: clipText(s.spot.branch, branchBytesMax), Folds: s.spot.folds}
 	if base, err := ledger.ParseOID(s.spot.base); err == nil {
 		next.Base = base
 	}
@@ -239,16 +241,17 @@ func (l *live) failed(what string, err error) {
 	}
 }
 
+// clipText is a text of at most so many bytes; one that is cut ends with "…".
 func clipText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "�")
-	for len(s) > most {
-		cut := most
-		for cut > 0 && s[cut]&0xc0 == 0x80 {
-			cut--
-		}
-		s = s[:cut]
+	if len(s) <= most {
+		return s
 	}
-	return s
+	cut := most - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }
 
 // worksIn reports whether some session of an agent goes on in a spot. The caller holds the lock.
@@ -468,5 +471,5 @@ func (s *spot) holderOf(path string, edit *ledger.Edit, now time.Time) *session 
 
 // differs reports whether a session's record would say something else now.
 func (s *session) differs() bool {
-	return s.said.Base.String() != s.spot.base || s.said.Head.String() != s.spot.head || s.said.Branch != clipText(s.spot.branch, 255)
+	return s.said.Base.String() != s.spot.base || s.said.Head.String() != s.spot.head || s.said.Branch != clipText(s.spot.branch, branchBytesMax)
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -173,7 +174,7 @@ func (l *live) atTurnEnd(s *session, again bool) hooks.Decision {
 func (l *live) near(s *session) string {
 	var labels []string
 	for _, o := range l.fold.Sides() {
-		if o.Place != s.repo.Place || o.Session == s.id || o.ID == s.id || o.Phase != overlap.Working {
+		if o.Place != s.repo.Place || o.Session == s.id || o.ID == s.id || o.Phase != overlap.Working || o.Left {
 			continue
 		}
 		label := o.Label
@@ -187,7 +188,7 @@ func (l *live) near(s *session) string {
 	}
 	more := ""
 	if n := len(labels) - overlap.BriefingMax; n > 0 {
-		labels, more = labels[:overlap.BriefingMax], " and others"
+		labels, more = labels[:overlap.BriefingMax], fmt.Sprintf("; and %d more (parley sessions)", n)
 	}
 	return "Others work on " + s.repo.slug + " now: " + strings.Join(labels, "; ") + more + "."
 }

@@ -201,9 +201,11 @@ func (l *live) declared(id ledger.ID) (out api.Declared) {
 	return out
 }
 
+// issuesOf are issues as a record holds them. What an agent names was refused before if it is too much; of those in the title of
+// a branch's work the first ones are looked for, and the title itself says all.
 func issuesOf(list []string) (out []string) {
 	for _, s := range list {
-		if s = clipText(strings.TrimSpace(s), 140); s != "" {
+		if s = strings.TrimSpace(s); s != "" && len(s) <= api.IssueBytesMax {
 			out = append(out, s)
 		}
 	}

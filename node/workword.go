@@ -72,7 +72,7 @@ func (l *live) Briefing(ctx context.Context, who api.Caller) (api.Briefing, erro
 	}
 	counts := l.liveCount()
 	for _, o := range l.fold.Sides() {
-		if o.Kind == detect.Intent && o.Place == s.repo.Place && o.Session != s.id && (o.Phase == overlap.Working || o.Phase == overlap.Idle) {
+		if o.Kind == detect.Intent && o.Place == s.repo.Place && o.Session != s.id && !o.Left && (o.Phase == overlap.Working || o.Phase == overlap.Idle) {
 			out.Near = append(out.Near, l.shownIntent(o, counts))
 		}
 	}

@@ -312,7 +312,12 @@ func (a *app) messagesCommand(c *cobra.Command) {
 		}
 		q := api.MessageQuery{Repository: *repo, Max: *last, Caller: api.Caller{Session: *session}}
 		return a.asking(func(client *api.Client) error {
+			q.Max = *last + 1
 			all, err := client.Messages(c.Context(), q)
+			if n := len(all) - *last; n > 0 {
+				all = all[n:]
+				a.note("older messages are left out; -n says how many are listed")
+			}
 			return listing(a, all, err, "No message yet.", []string{"AT", "ID", "FROM", "TO", "TEXT"}, func(m api.Message) []string {
 				return []string{clock(m.At), short(m.ID), sender(m), orDash(strings.Join(m.To, " ")), said(m.Text)}
 			})
@@ -363,11 +368,20 @@ func (a *app) auditCommand(c *cobra.Command) {
 	c.Flags().IntVarP(&q.Max, "lines", "n", 200, "how many of the last ones")
 	c.Use, c.Args = "audit [REF]", cobra.MaximumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if q.Max < 1 {
+			return usage(c, fmt.Sprintf("--lines: want 1 or more, not %d", q.Max))
+		}
 		if len(args) > 0 {
 			q.Conflict = args[0]
 		}
 		return a.asking(func(client *api.Client) error {
+			last := q.Max
+			q.Max++
 			all, err := client.Audit(c.Context(), *q)
+			if len(all) > last {
+				all = all[:last]
+				a.note("older lines are left out; -n says how many are listed")
+			}
 			header := []string{"AT", "CONFLICT", "KIND", "WHO", "ACTION", "WORDS"}
 			return listing(a, all, err, "Nothing was decided yet.", header, func(l api.AuditLine) []string {
 				words := l.Note

@@ -75,6 +75,7 @@ type Side struct {
 	First     uint64 // when it began, Unix milliseconds
 	Last      uint64 // when it last did or said something, Unix milliseconds
 	Expires   uint64 // 0: never
+	Left      bool   // of an intent: its session has ended, and nobody is at it now
 	Hidden    int    // files and claims of another developer whose names are not shown here
 }
 
@@ -157,7 +158,7 @@ func (f *Fold) view(s *side) Side {
 	return Side{
 		ID: s.id, Root: s.root, Ref: d.Ref, Label: s.label, Kind: s.kind, Place: s.place, User: d.User, Name: d.Name, Agent: d.Agent,
 		Branch: d.Branch, Task: d.Task, Device: s.device, Developer: s.who, Session: s.session, Intent: s.intent,
-		Phase: s.phase, Last: s.last, Expires: s.expired, Hidden: s.hidden,
+		Phase: s.phase, Last: s.last, Expires: s.expired, Left: s.left, Hidden: s.hidden,
 	}
 }
 

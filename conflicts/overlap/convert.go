@@ -1,6 +1,7 @@
 package overlap
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -106,26 +107,29 @@ func symbolPath(id string) string {
 	return path
 }
 
+// why are reasons as a record holds them. Where there are more, the last one says how many.
 func (w *wording) why(why []string) (out []string) {
 	for _, s := range why {
-		if len(out) < ledger.WhyMax && s != "" {
-			if s = clip(s, 200); utf8.ValidString(s) {
-				out = append(out, s)
-			}
+		if s = clip(s, 200); s != "" && utf8.ValidString(s) {
+			out = append(out, s)
 		}
+	}
+	if n := len(out) - ledger.WhyMax; n > 0 {
+		out = append(out[:ledger.WhyMax-1], fmt.Sprintf("and %d more", n+1))
 	}
 	return out
 }
 
-// clip shortens a text to at most that many bytes.
+// clip shortens a text to at most that many bytes; one that is cut ends with "…".
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
+	most -= len("…")
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return s[:most]
+	return s[:most] + "…"
 }
 
 func (w *wording) symbol(c *detect.SymbolChange) ledger.SymbolEdit {

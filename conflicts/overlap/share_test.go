@@ -272,3 +272,14 @@ func TestWhatAnIntentOrItsSessionPutBackForTheOtherIsNotTold(t *testing.T) { // 
 		}
 	}
 }
+
+func TestReasonsThatDoNotFitAreCounted(t *testing.T) {
+	w := &wording{}
+	got := w.why([]string{"one", "", "two", "three", "four", strings.Repeat("ä", 150)})
+	if want := []string{"one", "two", "three", "and 2 more"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := w.why([]string{strings.Repeat("ä", 150)})[0]; len(got) > 200 || !strings.HasSuffix(got, "ä…") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}

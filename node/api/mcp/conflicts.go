@@ -38,6 +38,7 @@ type shown struct {
 	Why        []string     `json:"why"`
 	Policy     []policyLine `json:"policy"`
 	Acts       []act        `json:"done_so_far"`
+	Earlier    int          `json:"done_earlier,omitempty"` // acts before these; the command parley show lists all
 	Lines      []lines      `json:"changed_lines,omitempty"`
 	CannotTell bool         `json:"more_may_overlap,omitempty"`
 	Note       string       `json:"note,omitempty"`
@@ -70,7 +71,7 @@ const actsMax = 20
 
 // conflictTools are about what overlaps.
 func (s *Server) conflictTools() {
-	ref := &jsonschema.Schema{Pattern: `^(CF-)?[0-9]{3,20}$`}
+	ref := &jsonschema.Schema{Pattern: `^(CF-)?[0-9]{1,20}$`}
 	add(s, spec{
 		name: "conflicts_list", title: "List conflicts with others' work", reads: true,
 		about: `List live conflicts between agents, sessions, branches and pull requests: who edits the same file, path, function
@@ -109,7 +110,7 @@ func (s *Server) show(ctx context.Context, in refIn) (shown, error) {
 	}
 	out := shown{
 		conflict: conflictOf(c.Conflict), Evidence: c.Evidence, Confidence: c.Confidence, Rule: e.Rule, Why: append([]string{}, e.Why...),
-		Policy: []policyLine{}, Acts: []act{}, CannotTell: !e.CanTell,
+		Policy: []policyLine{}, Acts: []act{}, CannotTell: !e.CanTell, Earlier: max(0, len(c.Acts)-actsMax),
 	}
 	for _, l := range e.Policy {
 		out.Policy = append(out.Policy, policyLine{l.Key, l.Value})

@@ -125,3 +125,37 @@ func TestWhoSubscribedHearsOfAChange(t *testing.T) { // C17
 		t.Fatal("nothing is heard")
 	}
 }
+
+func TestAListThatIsCutSaysHowManyAreLeft(t *testing.T) {
+	n := newCounter(t)
+	many := make([]api.Conflict, 33)
+	holders, acts, messages := make([]api.Holder, 14), make([]api.ConflictAct, 25), make([]api.Message, 6)
+	for i := range many {
+		many[i] = overlap
+	}
+	for i := range messages {
+		messages[i] = api.Message{ID: "m", At: noon.Add(time.Duration(i) * time.Minute), Text: "hello"}
+	}
+	n.answer("GET /v1/briefing", api.Briefing{Session: "S-1", Conflicts: many})
+	n.answer("GET /v1/claims", []api.ClaimsAnswer{{What: "a.ts", Holders: holders}})
+	n.answer("GET /v1/conflicts/CF-1", api.ConflictShown{Conflict: overlap, Acts: acts})
+	n.answer("GET /v1/conflicts/c0ffee/explain", api.Explanation{Conflict: overlap, CanTell: true})
+	n.answer("GET /v1/messages", messages)
+	s := connect(t, mcp.Options{Client: n.client})
+	for _, c := range []struct {
+		tool, want string
+		args       map[string]any
+	}{
+		{"briefing", `"more_conflicts":3`, nil},
+		{"claims_check", `"held_by_more":2`, map[string]any{"paths": []string{"a.ts"}}},
+		{"conflict_show", `"done_earlier":5`, map[string]any{"conflict": "CF-1"}},
+		{"message_list", `There are older ones: ask with last up to 100.`, map[string]any{"last": 5}},
+	} {
+		if text, failed := call(t, s, c.tool, c.args); failed || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %v %s", c.tool, failed, text)
+		}
+	}
+	if text, _ := call(t, s, "message_list", map[string]any{"last": 6}); strings.Contains(text, "older") {
+		t.Errorf("all are there: %s", text)
+	}
+}

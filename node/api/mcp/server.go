@@ -46,8 +46,8 @@ func New(o Options) *Server {
 	s.tool = sdk.NewServer(
 		&sdk.Implementation{Name: "parley", Title: "parley", Version: o.Version},
 		&sdk.ServerOptions{
-			Instructions: strings.ReplaceAll(instructions, "\n", " "),
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}, // the lists are fixed
+			Instructions:     strings.ReplaceAll(instructions, "\n", " "),
+			Capabilities:     &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}, // the lists are fixed
 			SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 		},
 	)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -100,13 +101,23 @@ func (s *Server) messages(ctx context.Context, in messagesIn) (page[message], er
 	if in.Last == 0 {
 		in.Last = 20
 	}
-	q := api.MessageQuery{Repository: in.Repository, Max: in.Last, Caller: api.Caller{Session: in.Session}}
+	q := api.MessageQuery{Repository: in.Repository, Max: in.Last + 1, Caller: api.Caller{Session: in.Session}}
 	all, err := s.o.Client.Messages(ctx, q)
+	older := len(all) > in.Last
+	all = all[max(0, len(all)-in.Last):]
 	out := make([]message, 0, len(all))
 	for _, m := range slices.Backward(all) { // the newest are kept where there is no room for all
 		out = append(out, messageOf(m))
 	}
 	p := paged(out, 0, quoted)
+	switch left := len(all) - len(p.Items); {
+	case left > 0:
+		p.Note += fmt.Sprintf(" %d older ones did not fit; the command parley messages shows them.", left)
+	case older && in.Last < messagesMax:
+		p.Note += fmt.Sprintf(" There are older ones: ask with last up to %d.", messagesMax)
+	case older:
+		p.Note += " There are older ones; the command parley messages shows them."
+	}
 	p.Next = 0
 	slices.Reverse(p.Items)
 	return p, err

@@ -51,6 +51,7 @@ type brief struct {
 	Intent    string   `json:"intent,omitempty"`
 	Text      string   `json:"briefing"`
 	Conflicts []string `json:"conflicts"`
+	More      int      `json:"more_conflicts,omitempty"` // conflicts_list has them
 	Note      string   `json:"note"`
 }
 
@@ -61,6 +62,7 @@ type claimed struct {
 	Edit    string   `json:"an_edit_would"` // allow, warn or block
 	Why     string   `json:"why,omitempty"`
 	Holders []holder `json:"held_by"`
+	More    int      `json:"held_by_more,omitempty"` // who else holds it; the command parley claims lists all
 }
 
 type holder struct {
@@ -133,7 +135,7 @@ func (s *Server) check(ctx context.Context, in checkIn) (page[claimed], error) {
 	})
 	out := []claimed{}
 	for _, a := range all {
-		c := claimed{What: a.What, Free: a.Free, Edit: a.Verdict, Why: cut(a.Words, 400), Holders: []holder{}}
+		c := claimed{What: a.What, Free: a.Free, Edit: a.Verdict, Why: cut(a.Words, 400), Holders: []holder{}, More: max(0, len(a.Holders)-aboutMax)}
 		for _, h := range a.Holders[:min(len(a.Holders), aboutMax)] {
 			c.Holders = append(c.Holders, holder{h.Ref, h.Label, h.How, h.Exclusive})
 		}
@@ -146,10 +148,14 @@ func (s *Server) brief(ctx context.Context, in briefIn) (brief, error) {
 	return s.briefFor(ctx, s.caller(in.Session))
 }
 
+// briefConflictsMax is how many conflicts a briefing names besides its text.
+const briefConflictsMax = 30
+
 func (s *Server) briefFor(ctx context.Context, who api.Caller) (brief, error) {
 	b, err := s.o.Client.Briefing(ctx, who)
 	out := brief{Session: b.Session, Intent: b.Intent, Text: cut(b.Text, resultMax-1000), Conflicts: []string{}, Note: quotedIn}
-	for _, c := range b.Conflicts[:min(len(b.Conflicts), 30)] {
+	out.More = max(0, len(b.Conflicts)-briefConflictsMax)
+	for _, c := range b.Conflicts[:min(len(b.Conflicts), briefConflictsMax)] {
 		out.Conflicts = append(out.Conflicts, c.Ref)
 	}
 	return out, err

@@ -41,9 +41,11 @@ type Event struct {
 	Cwd     string `json:"cwd,omitempty"`
 	// Paths are the files that an edit changes, as the agent named them: absolute, or relative to Cwd, with its
 	// system's separators; at most 1000. A patch that a shell command holds names some, too.
-	Paths   []string `json:"paths,omitempty"`
-	Command string   `json:"command,omitempty"` // of a shell call, the first 64 KiB
-	Prompt  string   `json:"prompt,omitempty"`  // what the person wrote, the first 64 KiB
+	Paths []string `json:"paths,omitempty"`
+	// Unread says that an edit named more: those are not judged.
+	Unread  bool   `json:"unread,omitempty"`
+	Command string `json:"command,omitempty"` // of a shell call, the first 64 KiB
+	Prompt  string `json:"prompt,omitempty"`  // what the person wrote, the first 64 KiB
 	// Call is the agent's name for the tool call; the events before and after it have the same. Gemini has none.
 	Call string `json:"call,omitempty"`
 	// Source says how a session started (startup, resume, clear, compact, fork), or why it ended.

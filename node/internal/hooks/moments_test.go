@@ -125,3 +125,25 @@ func TestATurnThatFailedIsNotPutOff(t *testing.T) { // there is nobody who would
 		d.says(`{"session_id":"s","hook_event_name":"`+moment+`"}`, "")
 	}
 }
+
+func TestAnEditOfMoreFilesThanAreReadSaysSo(t *testing.T) {
+	for n, unread := range map[int]bool{1000: false, 1001: true, 3000: true} {
+		var patch, touch strings.Builder
+		patch.WriteString("*** Begin Patch\n")
+		touch.WriteString("touch")
+		for i := range n {
+			fmt.Fprintf(&patch, "*** Delete File: a%d\n", i)
+			fmt.Fprintf(&touch, " a%d", i)
+		}
+		for tool, command := range map[string]string{"apply_patch": patch.String(), "Bash": touch.String()} {
+			in, err := json.Marshal(map[string]any{"session_id": "s", "cwd": "/r", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": map[string]string{"command": command}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, ok := hooks.Decode(hooks.Call{Agent: hooks.Codex, Payload: in})
+			if !ok || e.Unread != unread || len(e.Paths) != min(n, 1000) {
+				t.Errorf("%s of %d files: %d are read, unread %v", tool, n, len(e.Paths), e.Unread)
+			}
+		}
+	}
+}

@@ -19,7 +19,7 @@ func patchPaths(s string) []string {
 	var out []string
 	for line := range strings.Lines(patch) {
 		line = strings.TrimRight(line, "\r\n")
-		if strings.HasPrefix(line, "*** End Patch") || len(out) == pathsMax {
+		if strings.HasPrefix(line, "*** End Patch") || len(out) > pathsMax {
 			break
 		}
 		for _, h := range patchHeads {

@@ -97,7 +97,7 @@ func (s *shellScan) name(w *syntax.Word) {
 }
 
 func (s *shellScan) file(name string) {
-	if name == "" || name == "-" || strings.HasPrefix(name, "/dev/") || len(s.paths) == pathsMax {
+	if name == "" || name == "-" || strings.HasPrefix(name, "/dev/") || len(s.paths) > pathsMax {
 		return
 	}
 	if !strings.HasPrefix(name, "/") {

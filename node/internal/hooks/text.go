@@ -25,6 +25,7 @@ func (e Event) bounded() Event {
 	e.Paths = slices.DeleteFunc(e.Paths, func(p string) bool {
 		return p == "" || len(p) > pathBytesMax || strings.ContainsRune(p, 0)
 	})
+	e.Unread = e.Unread || len(e.Paths) > pathsMax
 	e.Paths = e.Paths[:min(len(e.Paths), pathsMax)]
 	e.Command, e.Prompt = head(e.Command, textBytesMax), head(e.Prompt, textBytesMax)
 	e.Call, e.Source, e.Subagent = head(e.Call, sessionBytesMax), head(e.Source, sessionBytesMax), head(e.Subagent, sessionBytesMax)
