@@ -256,7 +256,8 @@ func (a actor) Assign(ctx context.Context, ref, party string, p presence.Proof) 
 		names := n.core.PartyNames(t)
 		i := slices.Index(names, party)
 		if i < 0 || slices.Index(names[i+1:], party) >= 0 {
-			return api.Outcome{}, nil, fmt.Errorf("%s in %s, or more than one: %w", party, t.State.Ref(), api.ErrNoParty)
+			err := fmt.Errorf("%s in %s, or more than one: %w", party, t.State.Ref(), api.ErrNoParty)
+			return api.Outcome{}, nil, api.WithHint(err, "run parley thread show "+t.State.Ref()+": it names who takes part")
 		}
 		if err := n.persons.Check(api.AssignAct(t.State.Ledger.String(), party), p); err != nil {
 			return api.Outcome{}, nil, err
@@ -273,7 +274,7 @@ func (n *Node) askThread(t *core.Conversation, b thread.Binds, p presence.Proof)
 	case errors.Is(err, core.ErrEnded):
 		err = fmt.Errorf("%s: %w", t.State.Ref(), api.ErrClosed)
 	case errors.Is(err, core.ErrNotNow):
-		err = fmt.Errorf("%w: %w", api.ErrNotNow, err)
+		err = api.WithHint(fmt.Errorf("%w: %w", api.ErrNotNow, err), "run parley why "+t.State.Ref()+": it says what is waited for")
 	}
 	if err != nil {
 		return api.Outcome{}, nil, err

@@ -124,11 +124,11 @@ func (l *live) doAct(c overlap.Conflict, act *ledger.Act) error {
 	err := l.fold.Check(act, l.n.id.Device())
 	switch {
 	case errors.Is(err, overlap.ErrClosed):
-		return fmt.Errorf("%w: %w", api.ErrConflictClosed, err)
+		return api.WithHint(fmt.Errorf("%w: %w", api.ErrConflictClosed, err), "run parley show "+c.Name+": it says how it was closed")
 	case errors.Is(err, overlap.ErrNoRight) && act.Action == ledger.ActOverride:
 		return fmt.Errorf("override %s: %w", c.Name, api.ErrNotAllowed)
 	case errors.Is(err, overlap.ErrNoRight):
-		return fmt.Errorf("%s: %w", c.Name, api.ErrNotParticipant)
+		return api.WithHint(fmt.Errorf("%s: %w", c.Name, api.ErrNotParticipant), "run parley show "+c.Name+": it names the sides")
 	case errors.Is(err, overlap.ErrPerson):
 		return fmt.Errorf("%s: %w", c.Name, presence.ErrNeeded)
 	case err != nil:

@@ -105,7 +105,7 @@ func TestAPersonOverridesABlockWithAReasonThatIsSealed(t *testing.T) { // C8, C1
 	if cards := desk.live.cards(); slices.ContainsFunc(cards, func(card api.Card) bool { return card.Ref == c.Ref }) {
 		t.Errorf("it is still asked for: %+v", cards)
 	}
-	if _, err := laptop.live.Respond(t.Context(), api.Response{Conflict: c.Ref, Action: "acknowledge", Caller: who}); !errors.Is(err, api.ErrConflictClosed) {
+	if _, err := laptop.live.Respond(t.Context(), api.Response{Conflict: c.Ref, Action: "acknowledge", Caller: who}); !errors.Is(err, api.ErrConflictClosed) || !strings.Contains(api.Explain(err).Hint, "parley show "+c.Ref+":") {
 		t.Errorf("acting on what is overridden: %v", err)
 	}
 	sealedOnDisk(t, laptop, note, reason)
