@@ -183,15 +183,17 @@ func BenchmarkSavedEdit(b *testing.B) {
 		homes, dirs := newCrew(b, 2)
 		measure(b, []*far{process(b, homes[0], dirs[0]), process(b, homes[1], dirs[1])})
 	})
-	b.Run("10 computers", func(b *testing.B) {
-		homes, dirs := newCrew(b, 10)
-		var all []*far
-		for i := range homes {
-			runCrewed(b, homes[i], dirs[i])
-			all = append(all, faraway(b, homes[i], dirs[i]))
-		}
-		measure(b, all)
-	})
+	for _, n := range []int{10, 50} {
+		b.Run(fmt.Sprint(n, " computers"), func(b *testing.B) {
+			homes, dirs := newCrew(b, n)
+			var all []*far
+			for i := range homes {
+				runCrewed(b, homes[i], dirs[i])
+				all = append(all, faraway(b, homes[i], dirs[i]))
+			}
+			measure(b, all)
+		})
+	}
 }
 
 func measure(b *testing.B, all []*far) {
