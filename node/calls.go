@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,8 +187,17 @@ type deed struct {
 func (d deed) on(n *Node) ([]core.Effect, func(error)) {
 	out, effects, err := d.do(n)
 	return effects, func(failed error) {
-		d.to <- shown[api.Outcome]{out, errors.Join(err, translate(failed))}
+		err := errors.Join(err, translate(failed))
+		if err == nil && out.Next != "" { // without one nothing came of it
+			n.acted(n.core.Roster().Name(n.id.Device()), out.Text)
+		}
+		d.to <- shown[api.Outcome]{out, err}
 	}
+}
+
+// acted puts into the log what somebody had this computer do, and what came of it. me is "" beside the loop.
+func (n *Node) acted(me, text string) {
+	n.log.add(core.Note{Level: "do", Kind: "act", Who: cmp.Or(me, n.cfg.Name), Text: text})
 }
 
 func (d deed) changes() bool { return true }

@@ -113,6 +113,11 @@ func (n *Node) follow(i *invitation, pairing *mesh.Invitation) {
 		i.set(api.InviteState{State: api.InviteFailed, Text: err.Error(), Lane: i.lane})
 		return
 	}
+	text := "let " + paired.Name + " join, after its words were compared"
+	if i.lane {
+		text = "agreed to a lane with " + paired.Name + ", after the words were compared"
+	}
+	n.acted("", text)
 	i.set(api.InviteState{State: api.InviteJoined, Name: paired.Name, Lane: i.lane})
 }
 

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/parley-mesh/parley/lanes"
 	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/ledger/disk"
 	"github.com/parley-mesh/parley/mesh"
 	"github.com/parley-mesh/parley/node/api"
+	"github.com/parley-mesh/parley/node/core"
 )
 
 // errFleetHere says that a computer that belongs to a fleet cannot join another one.
@@ -70,7 +72,20 @@ func join(ctx context.Context, home Home, store *disk.Store, o mesh.JoinOptions)
 	if _, err := store.Apply(batch); err != nil {
 		return err
 	}
-	return home.SetFleet(joined.Fleet)
+	if err := home.SetFleet(joined.Fleet); err != nil {
+		return err
+	}
+	return noteJoined(home, o.Name, joined.InviterName)
+}
+
+// noteJoined puts the pairing into the log that the node goes on with.
+func noteJoined(home Home, me, inviter string) error {
+	j, err := openJournal(home.LogPath(), nil, time.Now)
+	if err != nil {
+		return err
+	}
+	j.add(core.Note{Level: "do", Kind: "act", Who: me, Text: "joined the computers of " + inviter + ", after its words were compared"})
+	return j.close()
 }
 
 // joinFaults says what to do about each way of not joining.

@@ -206,6 +206,7 @@ func (a actor) Restore(ctx context.Context, id string, p presence.Proof) (api.Ou
 	if err != nil {
 		return api.Outcome{}, unchanged(err, said)
 	}
+	a.n.acted("", "put "+k.Path+" back as it was on "+stamp(k.At))
 	return api.Outcome{Text: k.Path + " is back as it was on " + stamp(k.At) + said, Next: "parley op log"}, nil
 }
 
@@ -238,6 +239,7 @@ func (a actor) Undo(ctx context.Context, id string, p presence.Proof) (api.Outco
 	if err != nil {
 		return api.Outcome{}, unchanged(err, said)
 	}
+	a.n.acted("", undone(res))
 	return api.Outcome{Text: undone(res) + said, Next: "parley op log"}, nil
 }
 
