@@ -145,6 +145,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
 	nameFields(root)
+	a.complete(root)
 	return root
 }
 

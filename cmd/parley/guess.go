@@ -22,12 +22,12 @@ var otherWords = map[string]string{
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND|TOPIC]", Short: "help about any command, or about a topic", Args: cobra.ArbitraryArgs,
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return subcommands(c), cobra.ShellCompDirectiveNoFileComp
+			return subcommands(c, begun), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
@@ -43,10 +43,10 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// subcommands are what stands below a command, with what each is for.
-func subcommands(c *cobra.Command) (out []string) {
+// subcommands are what stands below a command and begins so, with what each is for.
+func subcommands(c *cobra.Command, begun string) (out []string) {
 	for _, below := range c.Commands() {
-		if !below.Hidden {
+		if !below.Hidden && strings.HasPrefix(below.Name(), begun) {
 			out = append(out, below.Name()+"\t"+below.Short)
 		}
 	}

@@ -53,6 +53,9 @@ func filled(v reflect.Value) {
 	}
 }
 
+// singles are the verbs that answer with one thing and not with a list.
+var singles = []string{"status", "thread show", "why", "kept show", "ping", "netcheck", "preview", "show", "explain", "briefing", "saved"}
+
 // answersInFull is a home whose node answers every verb with a value that is filled throughout. alone are the verbs that
 // answer with one thing and not with a list.
 func answersInFull(t *testing.T, alone []string) node.Home {
@@ -161,9 +164,7 @@ func withJSON(c *cobra.Command) (out []string) {
 
 func TestEveryCommandPrintsTheFieldsThatItsHelpNames(t *testing.T) {
 	root := (&app{}).root()
-	home := answersInFull(t, []string{
-		"status", "thread show", "why", "kept show", "ping", "netcheck", "preview", "show", "explain", "briefing", "saved",
-	})
+	home := answersInFull(t, singles)
 	args := map[string][]string{
 		"thread show": {"x", "--raw"}, "why": {"x"}, "lane show": {"x"}, "kept show": {"x"}, "ping": {"x", "-c", "1"}, "show": {"x"}, "explain": {"x"},
 		"preview": {"x", "push"}, "claims check": {"x"}, "intent declare": {"x", "--path", "x"}, "message send": {"x"}, "respond": {"x", "wait"},
