@@ -55,6 +55,7 @@ var ailments = []ailment{
 	{"service-tools", "service", "git or gh is no longer where the service looks", "run parley service install"},
 	{"service-off", "service", "the service does not start by itself", "run parley service install"},
 	{"service-down", "service", "the service does not run", "run parley service install, and if it ends again parley up"},
+	{"node-down", "node", "no node runs, though a service is installed to run it", "run parley service install, or parley up"},
 	{"node-silent", "node", "a process holds the home and does not answer", "stop process %s, then run parley up"},
 	{"port-taken", "ports", "another program has the port", "choose another port in config.toml, or 0 for any"},
 	{"disk-low", "disk", "the disk of the home is almost full", "free some space there"},

@@ -187,6 +187,10 @@ var sicken = map[string]func(c *clinic) []check{
 		c.do(c.home.SetSurroundings(node.Surroundings{Program: "/gone"}))
 		return c.examine()
 	},
+	"node-down": func(c *clinic) []check {
+		c.do(c.home.SetSurroundings(node.Surroundings{Program: filepath.Join(c.bin, "desk")}))
+		return c.examine()
+	},
 	"node-silent": func(c *clinic) []check {
 		lock, err := c.home.Lock(c.t.Context())
 		c.do(err)

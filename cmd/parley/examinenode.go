@@ -66,7 +66,7 @@ func judgeService(around node.Surroundings, s service.State, self string) check 
 func (a *app) examineNode(ctx context.Context, home node.Home) []check {
 	pid, running := home.Holder()
 	if !running {
-		return []check{good("node", "not running (parley up)"), examineLedger(ctx, home)}
+		return []check{judgeStopped(home), examineLedger(ctx, home)}
 	}
 	client := api.NewClient(home.SocketPath())
 	defer client.Close()
@@ -82,6 +82,15 @@ func (a *app) examineNode(ctx context.Context, home node.Home) []check {
 		out = append(out, judgeNetwork(n, home)...)
 	}
 	return out
+}
+
+// judgeStopped is about a node that does not run. Whoever installed a service wants one that always does; without a
+// service a node is started by hand, and stopping it is no fault.
+func judgeStopped(home node.Home) check {
+	if _, err := home.Surroundings(); errors.Is(err, os.ErrNotExist) {
+		return good("node", "not running (parley up)")
+	}
+	return ill("node-down", "no node runs, though a service is installed to run it")
 }
 
 func examineLedger(ctx context.Context, home node.Home) check {
