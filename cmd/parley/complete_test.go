@@ -65,13 +65,13 @@ func TestEveryWordAndValueHasACompletionOrIsAPersonsOwn(t *testing.T) {
 func TestShellsAreOfferedWhatTheNodeKnows(t *testing.T) {
 	home := answersInFull(t, singles)
 	for line, want := range map[string]string{
-		"thread show ": "x", "close ": "x", "approve ": "x", "approve x ": "push merge round fork", "approve x m": "merge", "assign x ": "x",
+		"thread show ": "x", "close ": "x", "approve ": "acme/shop#42", "approve x ": "push merge round fork", "approve x m": "merge", "assign x ": "x",
 		"show ": "x", "explain ": "x", "respond x will": "will_rebase", "feedback x ": "useful false_positive too_late", "override ": "x",
-		"kept show ": "x", "kept restore ": "x", "op undo ": "x", "passkey remove ": "x", "sync pause ": "x", "ping ": "x", "revoke ": "x",
-		"computers rename x ": "", "lane on ": "x", "lane conflicts ": "on off", "agents check co": "codex", "agents check codex co": "",
+		"kept show ": "x", "kept restore ": "x", "op undo ": "x", "passkey remove ": "id", "sync pause ": "x", "ping ": "x", "revoke ": "x",
+		"computers rename x ": "", "lane on ": "kim", "lane conflicts ": "on off", "agents check co": "codex", "agents check codex co": "",
 		"briefing --session ": "x", "conflicts --side ": "x", "intent update --intent ": "x", "conflicts --repo ": "x", "revoke x --reason l": "lost",
 		"export --format ": "json markdown", "export x ": "", "route ": "sync-conflicts", "status ": "", "pause ": "", "message send --to ": "x",
-		"message send --re ": "x", "email --lane ": "x", "help thr": "threads thread", "help thread ": "show", "help settl": "settling",
+		"message send --re ": "x", "email --lane ": "kim", "help thr": "threads thread", "help thread ": "show", "help settl": "settling",
 	} {
 		words, directive, _ := offered(t, append([]string{"--home", home.Dir}, strings.Split(line, " ")...)...)
 		for i, w := range words {

@@ -72,17 +72,29 @@ func answersInFull(t *testing.T, alone []string) node.Home {
 		if view == nil {
 			view = printedAs[v.Name]
 		}
-		if v.Method == "" || view == nil {
+		if v.Method == "" {
 			continue
+		}
+		if view == nil {
+			view = api.Outcome{}
 		}
 		full := reflect.New(reflect.TypeOf(view))
 		filled(full.Elem())
+		var more []any
 		answer := full.Interface()
-		if card, ok := answer.(*api.Card); ok {
-			card.Verb, card.Action = "approve", "push"
+		switch x := answer.(type) { // what the command line names
+		case *api.Card:
+			x.Ref, x.Verb, x.Action = "acme/shop#42", "approve", "push"
+			merge := *x
+			merge.Action = "merge"
+			more = append(more, merge)
+		case *api.Lane:
+			x.Name = "kim"
+		case *api.Passkey:
+			x.ID = "id"
 		}
 		if v.Reads && !slices.Contains(alone, v.Name) {
-			answer = []any{answer}
+			answer = append([]any{answer}, more...)
 		}
 		mux.HandleFunc(v.Method+" "+v.Path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -166,8 +178,8 @@ func TestEveryCommandPrintsTheFieldsThatItsHelpNames(t *testing.T) {
 	root := (&app{}).root()
 	home := answersInFull(t, singles)
 	args := map[string][]string{
-		"thread show": {"x", "--raw"}, "why": {"x"}, "lane show": {"x"}, "kept show": {"x"}, "ping": {"x", "-c", "1"}, "show": {"x"}, "explain": {"x"},
-		"preview": {"x", "push"}, "claims check": {"x"}, "intent declare": {"x", "--path", "x"}, "message send": {"x"}, "respond": {"x", "wait"},
+		"thread show": {"x", "--raw"}, "why": {"x"}, "lane show": {"kim"}, "kept show": {"x"}, "ping": {"x", "-c", "1"}, "show": {"x"}, "explain": {"x"},
+		"preview": {"acme/shop#42", "push"}, "claims check": {"x"}, "intent declare": {"x", "--path", "x"}, "message send": {"x"}, "respond": {"x", "wait"},
 		"intent update": {"--task", "x"}, "agents check": {"claude"},
 	}
 	elsewhere := map[string]string{ // why a command is not run here
