@@ -67,7 +67,7 @@ var argumentsOf = map[string][]completion{
 	"computers rename": {computers, nothing}, "computers remove": {others}, "fleet recover": {computers}, "lane show": {lanesNamed},
 	"lane on": {lanesNamed}, "lane off": {lanesNamed}, "lane work on": {lanesNamed}, "lane work off": {lanesNamed}, "lane conflicts": {switching},
 	"agents install": {agentNames}, "agents check": {agentNames}, "agents remove": {agentNames}, "route": {oneOf(node.SyncConflicts), switching},
-	"backup": {files}, "restore": {files}, "policy check": {files}, "policy test": {files}, "claims check": {files}, "man": {folders},
+	"backup": {files}, "restore": {files}, "import": {files}, "policy check": {files}, "policy test": {files}, "claims check": {files}, "man": {folders},
 	"notices quiet": {oneOf("off")}, "notices digest": {oneOf("off")},
 }
 

@@ -16,8 +16,8 @@ func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export [REF ...]", Short: "write conversations as JSON or Markdown", Args: cobra.ArbitraryArgs,
 		Long: "Writes whole conversations to standard output, all of them where none is named. JSON holds the signed bytes of\n" +
-			"each record (wire), so that anybody can check them; Markdown is for people. A whole computer is moved by\n" +
-			"parley backup --with-key.",
+			"each record (wire), so that anybody can check them, and parley import reads them in on another computer of the\n" +
+			"same conversations; Markdown is for people. A whole computer is moved by parley backup --with-key.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "json" && format != "markdown" {
 				return usage(c, fmt.Sprintf("--format %q: want json or markdown", format))

@@ -14,7 +14,7 @@ var otherWords = map[string]string{
 	"start": "up", "run": "up", "serve": "up", "daemon": "service", "install": "setup", "configure": "setup", "config": "setup",
 	"pair": "invite", "link": "invite", "connect": "invite", "add": "setup", "stop": "service remove", "logs": "log", "history": "log",
 	"ui": "open", "web": "open", "page": "open", "dashboard": "open", "list": "threads", "ls": "threads", "peers": "computers",
-	"devices": "computers", "nodes": "computers", "remove": "uninstall", "import": "restore", "health": "doctor", "debug": "bugreport",
+	"devices": "computers", "nodes": "computers", "remove": "uninstall", "health": "doctor", "debug": "bugreport",
 	"tutorial": "demo", "completions": "completion", "diff": "preview", "undo": "op undo", "whoami": "status", "notify": "notices",
 }
 

@@ -26,6 +26,7 @@ var notHere = map[string]string{
 	"lane accept":     "wants another developer: testdata/lane.txtar has one",
 	"fleet recover":   "wants the words on paper, and no node: testdata/fleet.txtar has them",
 	"backup":          "wants a ledger: testdata/backup.txtar has one",
+	"import":          "wants that no node runs: testdata/import.txtar runs it",
 	"restore":         "wants a backup, and no home: testdata/backup.txtar has both",
 	"agents install":  "wants the program that hooks start: testdata/agents.txtar has it",
 	"relay --for KEY": "KEY is a computer's; it never ends: testdata/network.txtar runs one",
