@@ -35,9 +35,9 @@ func filled(v reflect.Value) {
 			v.Set(reflect.ValueOf(time.Unix(1700000000, 0).UTC()))
 			return
 		}
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				filled(v.Field(i))
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				filled(field)
 			}
 		}
 	case reflect.String:
