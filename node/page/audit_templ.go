@@ -89,7 +89,7 @@ func part(name, text, of string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var3 = []any{"btn btn-sm", templ.KV("btn-neutral", name == of)}
+			var templ_7745c5c3_Var3 = []any{"btn btn-sm", templ.KV("btn-neutral", name == of), templ.KV("btn-outline", name != of)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var3...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

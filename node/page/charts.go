@@ -16,7 +16,7 @@ import (
 type chart struct {
 	Title, Means string
 	None         string // said while every number is 0
-	Of           string // what a column is
+	Of, Count    string // what a column is, and what its height counts
 	Series       []string
 	Columns      []column
 }
@@ -27,11 +27,12 @@ type column struct {
 	Values []int  // as the chart's series
 }
 
-// A chart is drawn in a box of 340 by 150, so that its words can be read on a narrow screen.
+// A chart is drawn in a box of 340 by 176, so that its words can be read on a narrow screen: what it counts above the
+// columns, what they are below them.
 const (
 	chartWidth  = 340
-	chartBase   = 128
-	chartHeight = 110
+	chartBase   = 140
+	chartHeight = 106
 	labelWidth  = 44
 )
 
@@ -109,7 +110,7 @@ const daysShown = 14
 func overTime(lines []api.AuditLine, now time.Time) chart {
 	c := chart{
 		Title: "Conflicts over time", Means: "Conflicts of live work in the last 14 days.", None: "None in the last 14 days.",
-		Of: "Day", Series: []string{"found", "gone"},
+		Of: "Day (" + now.Local().Format("MST") + ")", Count: "Conflicts", Series: []string{"found", "gone"},
 	}
 	for i := range daysShown {
 		at := now.AddDate(0, 0, i-daysShown+1).Local()
@@ -142,7 +143,7 @@ var spans = []struct {
 func toSettle(lines []api.AuditLine, threads []api.ThreadLine) chart {
 	c := chart{
 		Title: "Time to settle", Means: "From when a conflict was found, or a conversation opened, to when it was over.", None: "Nothing was settled yet.",
-		Of: "It took", Series: []string{"conflicts of live work", "conversations"},
+		Of: "Time it took", Count: "How many", Series: []string{"conflicts of live work", "conversations"},
 	}
 	for _, x := range spans {
 		c.Columns = append(c.Columns, column{x.name, x.short, make([]int, 2)})
@@ -185,7 +186,7 @@ const threadsCounted = 8
 func (s *Server) turns(threads []api.ThreadLine) (chart, error) {
 	c := chart{
 		Title: "Agent turns spent", Means: "Of the latest conversations, over all rounds. A round has at most 3 turns for each computer and 24 in all; records cost nothing.",
-		None: "No agent was woken yet.", Of: "Conversation", Series: []string{"turns"},
+		None: "No agent was woken yet.", Of: "Conversation", Count: "Turns", Series: []string{"turns"},
 	}
 	latest := slices.SortedStableFunc(slices.Values(threads), func(a, b api.ThreadLine) int { return b.Since.Compare(a.Since) })
 	for _, line := range slices.Backward(latest[:min(len(latest), threadsCounted)]) {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -140,13 +141,15 @@ func TestTheSwitchesOfSetupReachTheNode(t *testing.T) { // P2, P12, D-26, D-27
 	}
 }
 
-func TestChartsSayTheSameInTables(t *testing.T) { // C15: conflicts over time, time to settle, turns spent
+func TestChartsNameTheirAxesAndSayTheSameInTables(t *testing.T) { // C15: conflicts over time, time to settle, turns spent
 	s := serve(t)
 	s.change(s.busy)
 	_, body := s.login(t).get(t, "/saved")
 	body = strings.Join(strings.Fields(strings.ReplaceAll(body, "><", "> <")), " ")
 	for _, want := range []string{
 		"Conflicts over time", "Time to settle", "Agent turns spent",
+		`class="chart-axis">Conflicts<`, `class="chart-axis" text-anchor="middle">Day (` + time.Now().Format("MST") + `)<`,
+		`class="chart-axis">How many<`, `text-anchor="middle">Time it took<`, `class="chart-axis">Turns<`, `text-anchor="middle">Conversation<`,
 		`<th scope="row">acme/shop#42</th> <td>4</td>`, `<th scope="row">less than a day</th> <td>0</td> <td>1</td>`,
 		`<th scope="row">a day and more</th> <td>2</td> <td>0</td>`,
 	} {

@@ -167,11 +167,11 @@ func (s *Server) threadPress(p *press) error {
 		}
 		return nil
 	}
-	party := p.Form.Get("party")
-	p.Title, p.Button, p.act = "Let "+party+" build the final of "+t.Ref, "Assign it", api.AssignAct(t.ID, party)
-	p.Words = []string{party + " has a fresh 24 hours and a new round of agent turns."}
+	name := p.Form.Get("party")
+	p.Title, p.Button, p.act = "Let "+party(name)+" build the final of "+t.Ref, "Assign it", api.AssignAct(t.ID, name)
+	p.Words = []string{party(name) + " has a fresh 24 hours and a new round of agent turns."}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
-		return s.Actor.Assign(ctx, t.ID, party, proof)
+		return s.Actor.Assign(ctx, t.ID, name, proof)
 	}
 	return nil
 }

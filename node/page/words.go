@@ -37,6 +37,14 @@ func values(pairs ...string) string {
 	return string(text)
 }
 
+// party is who takes part in a conversation: a computer of this person, or the developer of a lane.
+func party(name string) string {
+	if developer, ok := strings.CutPrefix(name, "lane:"); ok {
+		return developer + " (another developer)"
+	}
+	return name
+}
+
 func word(on bool) string { return fmt.Sprintf("%t", on) }
 
 // flip is what a switch asks for next.
