@@ -31,12 +31,12 @@ func lived() *world {
 				{Slug: "acme/shop", Base: "main", Checkout: "/home/kim/shop", Branch: "main", State: "at 9c1f2ab, as on GitHub"},
 				{Slug: "acme/web", Base: "main", Checkout: "/home/kim/web", Branch: "feat/cart", State: "paused: parley sync resume acme/web"},
 			},
-			Lanes: []api.Lane{{ID: id("maya"), Party: "lane:" + id("maya"), Name: "maya", There: true, Repositories: nil, State: "off here: nothing is sent", Account: "maya-dev", Computers: 2}},
+			Lanes: []api.Lane{{ID: id("maya"), Party: "lane:" + id("maya")[:16], Name: "maya", There: true, Repositories: nil, State: "off here: nothing is sent", Account: "maya-dev", Computers: 2}},
 			Cards: 4, ThreadsOpen: 2,
 		},
 		threads: []api.ThreadLine{
 			{Ref: "acme/shop#42", ID: t42, Phase: "interim", Since: before(25 * time.Minute), Responsible: "laptop", Waiting: "waits for you to approve the push", Next: now.Add(5 * time.Hour)},
-			{Ref: "acme/shop#41", ID: t41, Phase: "final", Since: before(5 * time.Hour), Responsible: "lane:maya", Waiting: "waits for travel to adopt the final"},
+			{Ref: "acme/shop#41", ID: t41, Phase: "final", Since: before(5 * time.Hour), Responsible: "lane:" + id("maya")[:16], Waiting: "waits for travel to adopt the final"},
 			{Ref: "acme/shop#37", ID: id("37"), Phase: "closed", Since: before(50 * time.Hour), Closed: before(46 * time.Hour), Responsible: "studio"},
 		},
 		cards: []api.Card{
@@ -65,6 +65,7 @@ func lived() *world {
 	for i := range 60 {
 		w.lines = append(w.lines, api.LogLine{Seq: uint64(i + 1), At: before(time.Duration(60-i) * time.Minute), Level: "say", Kind: "ack", Who: "laptop", Ref: "acme/shop#42", Thread: t42, Text: fmt.Sprintf("agrees to the interim (%d)", i)})
 	}
+	w.lines[59].Who = "lane:" + id("maya")[:16]
 	w.lines[3].Level, w.lines[3].Text = "warn", "the clock of travel is 11 minutes ahead"
 	w.operations = []api.Operation{
 		{ID: "op-7", Repository: "acme/shop", At: before(20 * time.Minute), Kind: "replace", Why: "The interim of acme/shop#42.", Paths: []string{"src/billing/refund.ts"}},
@@ -106,7 +107,7 @@ func livedThread(line api.ThreadLine, before func(time.Duration) time.Time) api.
 		Parties: []api.ThreadParty{
 			{Name: "studio", Statement: "agrees"},
 			{Name: "laptop", Statement: "agrees", Responsible: true, Adopted: true},
-			{Name: "lane:maya"},
+			{Name: "lane:" + id("maya")[:16]},
 		},
 	}
 	for i, r := range []api.ThreadRecord{

@@ -167,9 +167,13 @@ func (s *Server) threadPress(p *press) error {
 		}
 		return nil
 	}
+	who, err := s.people()
+	if err != nil {
+		return err
+	}
 	name := p.Form.Get("party")
-	p.Title, p.Button, p.act = "Let "+party(name)+" build the final of "+t.Ref, "Assign it", api.AssignAct(t.ID, name)
-	p.Words = []string{party(name) + " has a fresh 24 hours and a new round of agent turns."}
+	p.Title, p.Button, p.act = "Let "+who.Replace(name)+" build the final of "+t.Ref, "Assign it", api.AssignAct(t.ID, name)
+	p.Words = []string{who.Replace(name) + " has a fresh 24 hours and a new round of agent turns."}
 	p.do = func(ctx context.Context, proof presence.Proof) (api.Outcome, error) {
 		return s.Actor.Assign(ctx, t.ID, name, proof)
 	}

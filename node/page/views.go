@@ -24,8 +24,22 @@ func (s *Server) threads(_ context.Context, q url.Values) (shown, error) {
 	if err != nil {
 		return shown{}, err
 	}
+	who, err := s.people()
+	if err != nil {
+		return shown{}, err
+	}
 	some, pages := cut(all, q, "/threads", rowsMax)
-	return shown{"Threads", threadsView(some, pages), many(len(all), "conversation")}, nil
+	return shown{"Threads", threadsView(some, pages, who), many(len(all), "conversation")}, nil
+}
+
+// people turns what machines call the developers of lanes into their names.
+func (s *Server) people() (*strings.Replacer, error) {
+	lanes, err := s.Reader.Lanes()
+	var pairs []string
+	for _, l := range lanes {
+		pairs = append(pairs, l.Party, l.Name+" (another developer)")
+	}
+	return strings.NewReplacer(pairs...), err
 }
 
 // conversation is one thread with what stands beside it.
@@ -36,6 +50,7 @@ type conversation struct {
 	Shown   []api.ThreadRecord // newest first
 	Pages   pager
 	Ongoing bool
+	Who     *strings.Replacer
 }
 
 func (s *Server) thread(_ context.Context, q url.Values) (shown, error) {
@@ -44,6 +59,9 @@ func (s *Server) thread(_ context.Context, q url.Values) (shown, error) {
 		return shown{}, err
 	}
 	c := conversation{Thread: t, Ongoing: t.Phase != "closed"}
+	if c.Who, err = s.people(); err != nil {
+		return shown{}, err
+	}
 	slices.Reverse(t.Records)
 	c.Shown, c.Pages = cut(t.Records, q, "/thread", rowsMax)
 	if why, err := s.Reader.Why(t.ID); err == nil {
@@ -123,9 +141,13 @@ func (s *Server) audit(ctx context.Context, q url.Values) (shown, error) {
 		if err != nil {
 			return shown{}, err
 		}
+		who, err := s.people()
+		if err != nil {
+			return shown{}, err
+		}
 		slices.Reverse(lines)
 		some, pages := cut(lines, q, "/audit", rowsMax)
-		return shown{"Log", auditView("log", logView(some, pages)), "the log has grown"}, nil
+		return shown{"Log", auditView("log", logView(some, pages, who)), "the log has grown"}, nil
 	}
 	all, err := s.Reader.Operations(ctx)
 	if err != nil {

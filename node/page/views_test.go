@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/help"
 )
 
@@ -122,17 +123,23 @@ func TestWhatIsNotKnownLeavesNoGapInASentence(t *testing.T) {
 			s.conflicts[i].Sides[0].Developer, s.conflicts[i].Sides[1].Branch = "", ""
 		}
 	})
-	b := s.login(t)
+	b, named := s.login(t), 0
 	for _, place := range places {
 		_, body := b.get(t, place[1])
 		_, body, _ = strings.Cut(body, `<div id="live">`)
 		if strings.Contains(body, ">lane:") || strings.Contains(body, " lane:") {
 			t.Errorf("%s names a developer as machines do", place[0])
 		}
+		if strings.Contains(body, "(another developer)") {
+			named++
+		}
 		text := apart.ReplaceAllString(inline.ReplaceAllString(quoted.ReplaceAllString(body, ""), " "), "\n")
 		if at := gap.FindStringIndex(text); at != nil {
 			t.Errorf("%s: %q", place[0], text[max(0, at[0]-80):min(len(text), at[1]+80)])
 		}
+	}
+	if named != 3 {
+		t.Errorf("%d views name the developer of the lane: want the threads, one of them and the log", named)
 	}
 }
 
@@ -161,5 +168,30 @@ func TestTheWordsOfTheDocumentStandWhereItSays(t *testing.T) { // P12: Dev Pipel
 		`document.querySelector("#teammates").getAttribute("aria-checked") === "false"`,
 	} {
 		w.until(js)
+	}
+}
+
+var circle = regexp.MustCompile(`<circle cx="(\d+)" cy="(\d+)"`)
+
+func TestNobodyOnTheMapStandsInThisComputersName(t *testing.T) {
+	s := serve(t)
+	b := s.login(t)
+	for n := 1; n <= 12; n++ {
+		s.change(func() {
+			s.status.Lanes, s.status.Peers = nil, nil
+			for i := range n {
+				s.status.Peers = append(s.status.Peers, api.Peer{Name: fmt.Sprint("peer", i), Connected: true, Path: "lan"})
+			}
+		})
+		_, body := b.get(t, "/computers")
+		all := circle.FindAllStringSubmatch(body, -1)
+		if len(all) != n+1 {
+			t.Fatalf("%d of %d are on the map", len(all)-1, n)
+		}
+		for _, c := range all[:n] {
+			if c[1] == "300" && c[2] > "130" {
+				t.Errorf("one of %d stands straight below", n)
+			}
+		}
 	}
 }

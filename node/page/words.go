@@ -37,14 +37,6 @@ func values(pairs ...string) string {
 	return string(text)
 }
 
-// party is who takes part in a conversation: a computer of this person, or the developer of a lane.
-func party(name string) string {
-	if developer, ok := strings.CutPrefix(name, "lane:"); ok {
-		return developer + " (another developer)"
-	}
-	return name
-}
-
 func word(on bool) string { return fmt.Sprintf("%t", on) }
 
 // flip is what a switch asks for next.
@@ -144,8 +136,12 @@ func dots(s api.Status) []dot {
 		out = append(out, d)
 	}
 	out = out[:min(len(out), dotsMax)]
+	first := 0.0
+	if len(out)%4 == 0 { // nobody stands straight below, where this computer's name is
+		first = math.Pi / float64(len(out))
+	}
 	for i := range out {
-		angle := 2*math.Pi*float64(i)/float64(len(out)) - math.Pi/2 + math.Pi/float64(len(out))
+		angle := first + 2*math.Pi*float64(i)/float64(len(out))
 		d := &out[i]
 		d.X, d.Y = 300+int(220*math.Cos(angle)), 125+int(88*math.Sin(angle))
 		d.LabelY = d.Y + 28
