@@ -35,13 +35,20 @@ const countsViews = `const Source = window.EventSource;
 		constructor(...a) { super(...a); this.addEventListener("view", () => { window.told++; }); }
 	};`
 
+// counting counts the views in all pages of a window from now on.
+func (w *window) counting() {
+	w.t.Helper()
+	_, err := chromedp.Call(w.ctx, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: countsViews})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestAButtonIsNotTakenAwayBetweenPressAndClick lets the whole view come anew while the mouse's button is down.
 func TestAButtonIsNotTakenAwayBetweenPressAndClick(t *testing.T) { // P15
 	s := serve(t)
 	w := s.blank(t)
-	if _, err := chromedp.Call(w.ctx, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: countsViews}); err != nil {
-		t.Fatal(err)
-	}
+	w.counting()
 	w.enter()
 	x, y := w.middle(pushButton)
 	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
@@ -50,6 +57,36 @@ func TestAButtonIsNotTakenAwayBetweenPressAndClick(t *testing.T) { // P15
 	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
 	w.until(dialogOpen)
 	w.until(`document.getElementById("live").innerText.includes("something else came")`)
+}
+
+// TestADrawerOpensUnderNoKeyThatIsDown holds the key with which a conflict is opened until it repeats.
+func TestADrawerOpensUnderNoKeyThatIsDown(t *testing.T) { // C11
+	s := serve(t)
+	s.change(s.busy)
+	w := s.blank(t)
+	w.counting()
+	w.enter()
+	w.visit("/conflicts")
+	w.do(chromedp.Evaluate[chromedp.Void](`window.told = 0; document.getElementById("c-CF-9012345").focus()`))
+	w.key(input.DispatchKeyEventTypeRawKeyDown)
+	w.until(`location.search === "?open=CF-9012345" && window.told > 0`)
+	w.key(input.DispatchKeyEventTypeRawKeyDown)
+	w.key(input.DispatchKeyEventTypeChar)
+	w.key(input.DispatchKeyEventTypeKeyUp)
+	w.until(drawerOpen)
+	w.do(chromedp.KeyEvent(kb.Escape))
+	w.until(drawerClosed + ` && location.search === ""`)
+}
+
+// key is one part of a stroke of the Enter key.
+func (w *window) key(part input.DispatchKeyEventType) {
+	w.t.Helper()
+	_, err := chromedp.Call(w.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+		Type: part, Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13, NativeVirtualKeyCode: 13,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 var passwordForm = regexp.MustCompile(`(?s)<form([^>]*)>(?:.(?:<form)?)*?</form>`)

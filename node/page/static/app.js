@@ -42,12 +42,14 @@
     if (typeof caret === "number" && $(focus)) $(focus).setSelectionRange(caret, caret);
     times(place);
   };
-  // Between the press of a button and its click, nothing is taken away from under it: what comes meanwhile waits.
+  // Between the press of a button and its click, nothing is taken away from under it: what comes meanwhile waits. Nor does
+  // a drawer open under a key that is still down, and take what the key repeats for presses of its own.
+  const presses = (e) => e.key === " " || e.key === "Enter";
   let pressed = false;
   let waits = null;
-  const press = (e) => { if (e.type === "pointerdown" || e.key === " ") pressed = true; };
+  const press = (e) => { if (e.type === "pointerdown" || presses(e)) pressed = true; };
   const release = (e) => {
-    if ((e.type === "keyup" && e.key !== " ") || (e.type === "blur" && e.target !== window)) return;
+    if ((e.type === "keyup" && !presses(e)) || (e.type === "blur" && e.target !== window)) return;
     setTimeout(() => { // after the click
       pressed = false;
       if (waits !== null) take(waits);
@@ -194,6 +196,7 @@
     const to = e.target.closest("a[data-drawer]");
     if (to && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
       e.preventDefault();
+      if (to.href === location.href) return; // pressed twice
       history.pushState({ drawer: true }, "", to.href);
       follow(location.pathname + location.search);
     }
