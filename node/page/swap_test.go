@@ -59,6 +59,18 @@ func TestAButtonIsNotTakenAwayBetweenPressAndClick(t *testing.T) { // P15
 	w.until(`document.getElementById("live").innerText.includes("something else came")`)
 }
 
+func TestTheFocusStaysOnALinkWhileTheViewComesAnew(t *testing.T) {
+	s := serve(t)
+	w := s.open(t)
+	w.visit("/threads")
+	w.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("#live h2 a")[1].focus()`))
+	s.change(func() { s.threads[0].Waiting = "waits for something else" })
+	w.until(`document.getElementById("live").innerText.includes("waits for something else")`)
+	if has := w.value(`document.activeElement.textContent`); has != s.threads[1].Ref {
+		t.Errorf("%q has the focus", has)
+	}
+}
+
 // TestADrawerOpensUnderNoKeyThatIsDown holds the key with which a conflict is opened until it repeats.
 func TestADrawerOpensUnderNoKeyThatIsDown(t *testing.T) { // C11
 	s := serve(t)

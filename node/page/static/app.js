@@ -28,17 +28,23 @@
     mark.className = "status status-" + style;
     mark.nextElementSibling.textContent = word;
   };
+  // sameAs tells what has no id: where it leads and what it says.
+  const sameAs = (e) => [e.tagName, e.getAttribute("href"), e.getAttribute("aria-label"), e.textContent].join("|");
   // put lets a place look otherwise; what a person has opened, filled in, scrolled to and chosen there stays.
   const put = (place, html) => {
     const open = [...place.querySelectorAll("details[open]")].map((d) => d.id);
     const edited = [...place.querySelectorAll("input, textarea, select")].filter((i) => i.checked !== i.defaultChecked || i.value !== i.defaultValue);
     const filled = edited.map((i) => [i.id, i.type === "checkbox" ? i.checked : i.value]);
-    const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.id : "";
-    const caret = focus && document.activeElement.selectionEnd; // null where there is no text
+    const at = place.contains(document.activeElement) ? document.activeElement : null;
+    const focus = at ? at.id : "";
+    const like = at && !focus ? sameAs(at) : "";
+    const caret = focus && at.selectionEnd; // null where there is no text
     htmx.swap(place, html, { swapStyle: "innerHTML" });
     open.forEach((id) => $(id) && ($(id).open = true));
     filled.forEach(([id, v]) => $(id) && (typeof v === "boolean" ? ($(id).checked = v) : ($(id).value = v)));
     if (focus && $(focus)) $(focus).focus({ preventScroll: true });
+    const again = like && [...place.querySelectorAll("a, summary, [tabindex]")].find((e) => sameAs(e) === like);
+    if (again) again.focus({ preventScroll: true });
     if (typeof caret === "number" && $(focus)) $(focus).setSelectionRange(caret, caret);
     times(place);
   };
