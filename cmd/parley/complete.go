@@ -170,8 +170,8 @@ func spelledOut[T ~string](all []T) (out []string) {
 	return out
 }
 
-// listed offers what a running node says.
-func listed(list func(*api.Client, context.Context) ([]string, error)) completion {
+// fromNode offers what a running node says.
+func fromNode(list func(*api.Client, context.Context) ([]string, error)) completion {
 	return completion{words: func(a *app, ctx context.Context) []string {
 		client := api.NewClient(a.openHome().SocketPath())
 		defer client.Close()
@@ -183,9 +183,9 @@ func listed(list func(*api.Client, context.Context) ([]string, error)) completio
 	}}
 }
 
-// asked is [listed] of things with a word for each.
+// asked is [fromNode] of things with a word for each.
 func asked[T any](list func(*api.Client, context.Context) ([]T, error), word func(T) string) completion {
-	return listed(func(c *api.Client, ctx context.Context) (out []string, _ error) {
+	return fromNode(func(c *api.Client, ctx context.Context) (out []string, _ error) {
 		all, err := list(c, ctx)
 		for _, v := range all {
 			out = append(out, word(v))
@@ -194,9 +194,9 @@ func asked[T any](list func(*api.Client, context.Context) ([]T, error), word fun
 	})
 }
 
-// ofStatus is [listed] of what the status names.
+// ofStatus is [fromNode] of what the status names.
 func ofStatus(words func(api.Status) []string) completion {
-	return listed(func(c *api.Client, _ context.Context) ([]string, error) {
+	return fromNode(func(c *api.Client, _ context.Context) ([]string, error) {
 		s, err := c.Status()
 		return words(s), err
 	})
