@@ -101,6 +101,25 @@ func TestOnlyAnEditThatIsAboutToHappenIsBlocked(t *testing.T) { // C2, C9
 	}
 }
 
+func TestOfTwoExclusiveClaimsOfOneTimeOneHolds(t *testing.T) { // C2: two that claim at once settle to one holder
+	a, b := jordan(), maya()
+	for _, d := range []*Digest{a, b} {
+		d.Claims = []Claim{{Kind: PathClaim, Pattern: "db/**", Exclusive: true, Covers: 3, Since: 5}}
+		d.Upcoming = []Upcoming{{"db/x.sql", Modify}}
+	}
+	var waits []string
+	for _, sides := range [][2]*Digest{{a, b}, {b, a}} {
+		for _, f := range find(t, DefaultPolicy(), sides[0], sides[1]).Findings {
+			if f.Exclusive {
+				waits = append(waits, f.Blocked)
+			}
+		}
+	}
+	if !slices.Equal(waits, []string{"INT-14", "INT-14"}) {
+		t.Errorf("wait for each other: %v", waits)
+	}
+}
+
 func TestAClaimBlocksNobodyWhoWasThereBefore(t *testing.T) { // C9: only the newcomer is blocked
 	a, b := jordan(), maya()
 	b.Claims = []Claim{{Kind: PathClaim, Pattern: "db/**", Exclusive: true, Covers: 3, Since: 5}}

@@ -195,7 +195,7 @@ func (m *meeting) exclusive(holder, other *Party) {
 			continue
 		}
 		paths := m.upcoming(other, func(path string) bool {
-			return c.match(path, m.folds) && !m.heldBefore(other, path, c.Since)
+			return c.match(path, m.folds) && !m.heldBefore(other, holder, path, c.Since)
 		})
 		switch {
 		case len(paths) == 0 || c.Covers > m.rules.policy.ExclusiveMaxFiles:
@@ -231,11 +231,12 @@ func (m *meeting) upcoming(p *Party, fits func(path string) bool) (paths []strin
 	return distinct(paths)
 }
 
-// heldBefore reports whether a party has an exclusive claim of its own on the path that is older, and not on too many
-// files to count.
-func (m *meeting) heldBefore(p *Party, path string, since uint64) bool {
+// heldBefore reports whether a party has an exclusive claim of its own on the path that is older than what another has
+// since, and not on too many files to count. Of two that are of one time one is the older, or both would wait.
+func (m *meeting) heldBefore(p, than *Party, path string, since uint64) bool {
 	return slices.ContainsFunc(p.claims, func(c claim) bool {
-		return c.Kind == PathClaim && c.Exclusive && c.Since < since && c.Covers <= m.rules.policy.ExclusiveMaxFiles && c.match(path, m.folds)
+		older := c.Since < since || c.Since == since && CompareRefs(p.Side.Ref, than.Side.Ref) < 0
+		return c.Kind == PathClaim && c.Exclusive && older && c.Covers <= m.rules.policy.ExclusiveMaxFiles && c.match(path, m.folds)
 	})
 }
 
@@ -257,7 +258,7 @@ func (m *meeting) touchedFirst(holder, other *Party, path string) bool {
 	}
 	since, held := holder.since(path, m.folds)
 	before, was := other.since(path, m.folds)
-	return held && !m.heldBefore(other, path, since) && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
+	return held && !m.heldBefore(other, holder, path, since) && (!was || since < before || since == before && CompareRefs(holder.Side.Ref, other.Side.Ref) < 0)
 }
 
 // since is when a party first touched a path.
