@@ -275,6 +275,7 @@ func (c *comparison) removed(was *detect.Symbol) {
 	switch {
 	case conditional(was) && (was.Kind != detect.Field || c.now.symbols[was.Container] == nil):
 		c.change(was, "", detect.Removed, detect.CannotTell, "removed from some builds, other files may declare it for them")
+	case c.inherited(was):
 	case c.remade(was):
 		c.change(was, "", detect.Removed, detect.CannotTell, "removed, unless what makes its container now has it")
 	case u != nil && was.Container == "" && slices.ContainsFunc(u.Exports, func(e detect.Binding) bool { return e.Local == name }):
