@@ -4,28 +4,47 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode"
+
+	"github.com/rivo/uniseg"
 )
 
-// table prints rows in columns. A cell holds no tab and no line break.
+// columnGap is how many blanks stand between two columns.
+const columnGap = 2
+
+// table prints rows in columns, as wide as a terminal shows them. A cell holds no line break.
 func table(w io.Writer, indent string, rows [][]string) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var wide []int // by column; the last cell of a row needs no room behind it
 	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = oneLine(c)
+		for i, c := range row[:max(0, len(row)-1)] {
+			if i == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[i] = max(wide[i], uniseg.StringWidth(oneLine(c)))
 		}
-		fmt.Fprintln(t, indent+strings.Join(cells, "\t"))
 	}
-	_ = t.Flush() // what cannot be printed cannot be reported there either
+	for _, row := range rows {
+		var line strings.Builder
+		for i, c := range row {
+			c = oneLine(c)
+			line.WriteString(c)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", wide[i]-uniseg.StringWidth(c)+columnGap))
+			}
+		}
+		fmt.Fprintln(w, indent+line.String())
+	}
 }
 
-// oneLine keeps what others wrote from moving the cursor or breaking a table.
+// oneLine keeps what others wrote from moving the cursor, breaking a table, or turning the words around it round.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
 		}
 		return r
 	}, s)

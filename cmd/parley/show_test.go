@@ -301,3 +301,26 @@ func TestAConflictsHistoryIsInOrder(t *testing.T) { // C12
 		t.Errorf("%q", got)
 	}
 }
+
+func TestColumnsAreAsWideAsATerminalShowsThem(t *testing.T) {
+	var b strings.Builder
+	table(&b, "> ", [][]string{{"BRANCH", "BY", "SINCE"}, {"払い戻し", "é", "now"}, {"a\tb", "e\u0301", ""}, {"alone"}, nil})
+	want := "> BRANCH    BY  SINCE\n> 払い戻し  é   now\n> a b       e\u0301   \n> alone\n> \n"
+	if b.String() != want {
+		t.Errorf("%q, want\n%q", b.String(), want)
+	}
+}
+
+func TestWhatOthersWroteMovesAndTurnsNothing(t *testing.T) {
+	for in, want := range map[string]string{
+		"main\x1b[2J":            "main [2J",
+		"a\u009b2Jb":             "a 2Jb",
+		"ma\u202eni\u2066\u200f": "mani",
+		"a\u2028b\nc":            "a b c",
+		"família 家 👩‍💻":          "família 家 👩‍💻",
+	} {
+		if got := oneLine(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}

@@ -105,7 +105,7 @@ var layers = []layer{
 	// Programs are thin.
 	{
 		packages: "cmd/parley", tests: []string{"golang.org/x/sys"}, module: []string{"node", "node/api/...", "node/help", "node/service", "detect/...", "simnet/..."},
-		library: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/adrg/xdg", "github.com/cli/go-gh/v2/pkg/jq", "golang.org/x/term", "github.com/piglig/go-qr"},
+		library: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/adrg/xdg", "github.com/cli/go-gh/v2/pkg/jq", "golang.org/x/term", "github.com/piglig/go-qr", "github.com/rivo/uniseg"},
 	},
 	{packages: "cmd/parley-hook"},
 	{packages: "cmd/parley-sim", module: []string{"simnet"}},
