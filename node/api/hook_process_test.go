@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,9 +19,9 @@ import (
 const hookPatience = 90 * time.Second
 
 // opinions is a judge that blocks one file and warns of another.
-type opinions struct{}
+type opinions struct{ failed *atomic.Bool } // an edit failed; nil: nobody asks
 
-func (opinions) Judge(_ context.Context, e hooks.Event) hooks.Decision {
+func (o opinions) Judge(_ context.Context, e hooks.Event) hooks.Decision {
 	what := e.Command
 	if len(e.Paths) > 0 {
 		what = e.Paths[0]
@@ -31,13 +32,16 @@ func (opinions) Judge(_ context.Context, e hooks.Event) hooks.Decision {
 	case before && strings.HasSuffix(what, "near"):
 		return hooks.Warn("maya edits beside " + what)
 	case e.Kind == hooks.FailedEdit:
+		if o.failed != nil {
+			o.failed.Store(true)
+		}
 		return hooks.Warn("nothing became of " + what)
 	}
 	return hooks.Allow()
 }
 
 // judging is a home whose node has opinions.
-func judging(t *testing.T) string {
+func judging(t *testing.T, o opinions) string {
 	t.Helper()
 	home := private(t)
 	l, err := api.Listen(api.SocketPath(home))
@@ -46,7 +50,7 @@ func judging(t *testing.T) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- (&api.Server{Judge: opinions{}}).Serve(ctx, l) }()
+	go func() { ended <- (&api.Server{Judge: o}).Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -92,7 +96,7 @@ func insist(t *testing.T, run func() string, want string) {
 }
 
 func TestAnAgentsProcessIsToldWhatTheNodeDecides(t *testing.T) {
-	hook, home := hookProgram(t), judging(t)
+	hook, home := hookProgram(t), judging(t, opinions{})
 	for _, c := range []struct{ agent, payload, want string }{
 		{
 			"claude", `{"session_id":"s","cwd":"/r","hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"/r/blocked"}}`,
@@ -147,7 +151,7 @@ func TestThePluginThrowsABlockAndAppendsAWarning(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not here")
 	}
-	hook, home := hookProgram(t), judging(t)
+	hook, home := hookProgram(t), judging(t, opinions{})
 	dir := t.TempDir()
 	o := install.Options{Home: dir, Node: home, Hook: hook, Parley: "/bin/parley", Server: []string{"mcp"}, Env: func(string) string { return "" }}
 	changes, err := install.NewPlanner(o).Install(install.OpenCode)

@@ -54,6 +54,15 @@ func (m *model) saw(text string) bool {
 	return bytes.Contains(m.seen.Bytes(), bytes.Trim(quoted, `"`))
 }
 
+// outcome is what an agent said of the tool that it ran, for whoever reads a test that failed.
+func (m *model) outcome() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.seen.String()
+	i := max(strings.LastIndex(all, `"tool_result"`), strings.LastIndex(all, `"functionResponse"`))
+	return all[max(i, 0):min(max(i, 0)+600, len(all))]
+}
+
 // send streams events as the APIs do.
 func send(w http.ResponseWriter, events ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
