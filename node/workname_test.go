@@ -3,9 +3,11 @@ package node
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parley-mesh/parley/ledger"
 	"github.com/parley-mesh/parley/node/api"
 	"github.com/parley-mesh/parley/node/internal/hooks"
 )
@@ -101,5 +103,50 @@ func TestOthersAreAtWorkNowOnlyAsLongAsTheirSessionsLast(t *testing.T) { // C17
 	}
 	if text, near := told(); strings.Contains(text, " now: ") || near != 0 {
 		t.Errorf("after all have ended, with %d near: %s", near, text)
+	}
+}
+
+func TestAnIntentThatWaitsForOneThatNobodyKnowsCanBeChanged(t *testing.T) { // C11
+	c, _ := oneCrewed(t)
+	c.at(c.dir, hooks.Start, "one")
+	c.at(c.dir, hooks.BeforeShell, "one")
+	who := api.Caller{Session: "one"}
+	declared, err := c.live.Declare(t.Context(), api.NewIntent{Task: "refunds", Caller: who})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := ledger.ID{7}
+	c.live.mu.Lock()
+	id, err := c.live.fold.SideNamed(declared.Ref)
+	if err == nil {
+		var s *session
+		_, s, err = c.live.intentNamed(api.IntentChange{Intent: declared.Ref, Caller: who})
+		if err != nil {
+			t.Error(err)
+		}
+		_, err = c.live.write(s.repo, &ledger.Intent{First: id, Session: s.id, State: ledger.IntentLive, Task: "refunds", Depends: []ledger.ID{lost}})
+	}
+	c.live.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := func() []ledger.ID {
+		c.live.mu.Lock()
+		defer c.live.mu.Unlock()
+		ids, _ := c.live.fold.Depends(id)
+		return ids
+	}
+	if _, err := c.live.ChangeIntent(t.Context(), api.IntentChange{Intent: declared.Ref, Task: "refunds in part", Caller: who}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waits(); !slices.Equal(got, []ledger.ID{lost}) {
+		t.Errorf("another task, and it waits for %v", got)
+	}
+	name := "INT-" + ledger.NameOf(lost)[:ledger.NameShown]
+	if _, err := c.live.ChangeIntent(t.Context(), api.IntentChange{Intent: declared.Ref, DependsOnRemove: api.List[string]{name}, Caller: who}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waits(); len(got) != 0 {
+		t.Errorf("after it waits for it no more: %v", got)
 	}
 }

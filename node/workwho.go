@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -282,7 +283,7 @@ func (l *live) ChangeIntent(_ context.Context, i api.IntentChange) (api.Declared
 	case "abandoned":
 		body.State = ledger.IntentAbandoned
 	}
-	if body.Depends, err = l.dependsOf(d, i); err != nil {
+	if body.Depends, err = l.dependsOf(id, i); err != nil {
 		return api.Declared{}, err
 	}
 	var claims []detect.Claim
@@ -312,26 +313,33 @@ func exclusiveNow(d *detect.Digest) bool {
 }
 
 // dependsOf is what an intent depends on after a change.
-func (l *live) dependsOf(d *detect.Digest, i api.IntentChange) ([]ledger.ID, error) {
-	names, remove := slices.Clone(d.DependsOn), []string{}
+func (l *live) dependsOf(intent ledger.ID, i api.IntentChange) ([]ledger.ID, error) {
+	ids, names := l.fold.Depends(intent)
+	var known []string
+	var gone []ledger.ID
 	for _, ref := range i.DependsOnRemove { // one that nobody here knows goes by its name
 		at := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, strings.TrimSpace(ref)) })
 		if at < 0 {
-			remove = append(remove, ref)
+			known = append(known, ref)
 			continue
 		}
-		names = slices.Delete(names, at, at+1)
+		gone = append(gone, ids[at])
 	}
-	gone, err := l.idsOf(remove)
+	more, err := l.idsOf(known)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := l.idsOf(append(names, i.DependsOnAdd...))
-	ids = slices.DeleteFunc(ids, func(id ledger.ID) bool { return slices.Contains(gone, id) })
-	if err == nil && len(ids) > ledger.DependsMax {
-		err = fmt.Errorf("depends_on: %w: more than %d", api.ErrUsage, ledger.DependsMax)
+	add, err := l.idsOf(i.DependsOnAdd)
+	if err != nil {
+		return nil, err
 	}
-	return ids, err
+	gone = append(gone, more...)
+	ids = slices.DeleteFunc(append(ids, add...), func(id ledger.ID) bool { return slices.Contains(gone, id) })
+	slices.SortFunc(ids, func(a, b ledger.ID) int { return bytes.Compare(a[:], b[:]) })
+	if ids = slices.Compact(ids); len(ids) > ledger.DependsMax {
+		return nil, fmt.Errorf("depends_on: %w: more than %d", api.ErrUsage, ledger.DependsMax)
+	}
+	return ids, nil
 }
 
 // intentNamed is an intent of this computer, by its name or as the last of the caller's session.

@@ -260,6 +260,20 @@ func (f *Fold) SettledDigest(id ledger.ID) *detect.Digest {
 	return nil
 }
 
+// Depends are the intents that one waits for, as it said it: with their names, and also those of which nothing is known
+// here.
+func (f *Fold) Depends(intent ledger.ID) (ids []ledger.ID, refs []string) {
+	f.settle()
+	s := f.sides[intent]
+	if s == nil {
+		return nil, nil
+	}
+	for _, id := range s.depends {
+		refs = append(refs, f.refOf(id))
+	}
+	return slices.Clone(s.depends), refs
+}
+
 func compareConflicts(a, b Conflict) int {
 	for _, c := range []int{
 		number(b.Status.Live()) - number(a.Status.Live()),

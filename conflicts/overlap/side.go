@@ -47,11 +47,12 @@ type side struct {
 	who       ledger.TID // the developer
 	session   ledger.ID  // of an intent: its session; of a session: itself
 	intent    ledger.ID  // of a session: the intent that carries it now
-	first     uint64     // time of the first record
-	last      uint64     // time of the last one
-	mortal    bool       // it expires
-	left      bool       // of an intent: its session has ended
-	fixed     Phase      // of a side whose phase no time changes, else 0
+	depends   []ledger.ID
+	first     uint64 // time of the first record
+	last      uint64 // time of the last one
+	mortal    bool   // it expires
+	left      bool   // of an intent: its session has ended
+	fixed     Phase  // of a side whose phase no time changes, else 0
 	phase     Phase
 	closed    *item // of an intent: the record that closed it
 	digest    *detect.Digest
@@ -184,6 +185,7 @@ func (f *Fold) evaluateIntent(s *side, t *thing, o owner) {
 	if o.first.names != (ledger.NamesKey{}) {
 		s.digest.Side.Task = ""
 	}
+	s.depends = says.Depends
 	for _, id := range says.Depends {
 		s.digest.DependsOn = append(s.digest.DependsOn, f.refIn(id, s.id))
 	}
