@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -284,7 +286,7 @@ func (v viewer) inbox() []api.Card {
 }
 
 func (v viewer) card(c core.Card) api.Card {
-	out := api.Card{Key: c.Key, Code: c.Code, Title: c.Title, What: c.What, Why: c.Why, Since: v.since[c.Key], Ref: c.Ref}
+	out := api.Card{Key: c.Key, Code: c.Code, Title: c.Title, What: c.What, Why: c.Why, Since: v.since[c.Key], Ref: c.Ref, Pull: pullAddress(v.cfg.GitHub, c.Ref)}
 	if c.Thread != (ledger.TID{}) {
 		out.Thread = c.Thread.String()
 	}
@@ -305,6 +307,17 @@ func (v viewer) card(c core.Card) api.Card {
 		out.Button, out.Command = "Show the fix", strings.Join(fixes, "; ")
 	}
 	return out
+}
+
+// pullAddress is where a browser sees a pull request, "" if a name is none of a pull request, or where GitHub is dialled
+// elsewhere than by its name.
+func pullAddress(g GitHubConfig, ref string) string {
+	slug, number, _ := strings.Cut(ref, "#")
+	number, _, _ = strings.Cut(number, "/") // the second time that it conflicts it is the same one
+	if _, err := strconv.ParseUint(number, 10, 64); err != nil || strings.Count(slug, "/") != 1 || g.Addr != "" {
+		return ""
+	}
+	return (&url.URL{Scheme: "https", Host: g.Host, Path: "/" + slug + "/pull/" + number}).String()
 }
 
 func buttonText(b thread.Binds) string {

@@ -159,7 +159,7 @@ func (a *app) printCard(c api.Card, now time.Time) {
 		title += "  (" + ago(c.Since, now) + ")"
 	}
 	fmt.Fprintf(a.out, "%-3s %s\n", c.Code, title)
-	for _, line := range [][2]string{{"what", c.What}, {"why", c.Why}, {"run", c.Command}} {
+	for _, line := range [][2]string{{"what", c.What}, {"why", c.Why}, {"run", c.Command}, {"see", c.Pull}} {
 		if line[1] != "" {
 			fmt.Fprintf(a.out, "    %-5s %s\n", line[0], oneLine(line[1]))
 		}

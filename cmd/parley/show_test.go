@@ -97,7 +97,7 @@ func TestACardNamesTheCommandThatAnswersIt(t *testing.T) { // P15
 	out, _ := printed(t, func(a *app) {
 		a.printCard(api.Card{
 			Code: "C2", Title: "Approve the push of acme/shop#42", What: "push 80627e15", Why: "tests passed\nall of them",
-			Since: noon.Add(-12 * time.Minute), Command: "parley approve acme/shop#42 push",
+			Since: noon.Add(-12 * time.Minute), Command: "parley approve acme/shop#42 push", Pull: "https://github.com/acme/shop/pull/42",
 		}, noon)
 	})
 	want(t, out, `
@@ -105,6 +105,7 @@ C2  Approve the push of acme/shop#42  (12 min ago)
     what  push 80627e15
     why   tests passed all of them
     run   parley approve acme/shop#42 push
+    see   https://github.com/acme/shop/pull/42
 `)
 }
 

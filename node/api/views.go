@@ -164,6 +164,7 @@ type Card struct {
 	Action  string    `json:"action"`  // "push" or "merge" of approve
 	Binds   string    `json:"binds"`   // exactly what pressing agrees to
 	Command string    `json:"command"` // the command that acts
+	Pull    string    `json:"pull"`    // address of the pull request on GitHub, "" when it is about none
 }
 
 // Why is the plain answer to why something is as it is.
