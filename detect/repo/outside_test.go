@@ -9,6 +9,21 @@ import (
 	"github.com/parley-mesh/parley/detect/code"
 )
 
+// layout is where the files of the trunk lie.
+func (s *shop) layout() *Layout {
+	s.Helper()
+	r := s.open()
+	_, trunk, err := r.Trunk(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	layout, err := r.Layout(s.Context(), trunk)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return layout
+}
+
 // What a URL is made of may stand in a file that nobody changed.
 func TestUnchangedFilesAreReadForTheURLsOfChangedOnes(t *testing.T) { // C4
 	s := newShop(t)
@@ -19,15 +34,7 @@ func TestUnchangedFilesAreReadForTheURLsOfChangedOnes(t *testing.T) { // C4
 		"server.ts", "import express from 'express'\nconst app = express()\napp.get('/v1/users/:id', (req, res) => res.send(''))\n")
 	s.branch("server", "main", "server.ts", "import express from 'express'\nconst app = express()\n")
 	s.branch("web", "main", "web/page.ts", "import { API } from './index'\nexport const load = (id: string) => fetch(`${API}/users/${id}`)\n")
-	r := s.open()
-	_, trunk, err := r.Trunk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout, err := r.Layout(t.Context(), trunk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := s.layout()
 	result := s.check(Options{Reader: code.New(code.Project{Has: layout.Has})})
 	found := 0
 	for _, f := range result.Report.Findings {
@@ -60,15 +67,7 @@ func TestUnchangedPackagesAreReadForTheRoutesAndURLsOfGo(t *testing.T) { // C4
 		"client/client.go", "package client\n")
 	s.branch("server", "main", "server.go", "package main\nfunc main() {}\n")
 	s.branch("client", "main", "client/client.go", "package client\nimport (\"net/http\"; \"acme.com/shop/paths\")\nfunc Load() { http.Get(base + paths.Users) }\n")
-	r := s.open()
-	_, trunk, err := r.Trunk(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout, err := r.Layout(t.Context(), trunk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := s.layout()
 	result := s.check(Options{Reader: code.New(code.Project{Has: layout.Has, Folder: layout.Folder, GoModules: layout.GoModules})})
 	for _, f := range result.Report.Findings {
 		if f.Kind == detect.ContractBreak && f.About[0] == "http:GET /v1/users" {
