@@ -141,7 +141,7 @@ func (a *app) root() *cobra.Command {
 		above.AddCommand(parents[v.Name])
 	}
 	root.AddCommand(extraCommands(a)...)
-	root.AddCommand(exitCodes())
+	root.AddCommand(exitCodes(), catalogue())
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(helpCommand(root))
 	nameFields(root)
