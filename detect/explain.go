@@ -49,7 +49,11 @@ func (p *Policy) Lines() (all []Line) {
 		if s == 0 {
 			s = DefaultPolicy().Severity[k]
 		}
-		all = append(all, Line{"severity." + string(k), s.String(), kindMeans[k]})
+		means := kindMeans[k]
+		if s == Block && surest[k] < p.BlockMinConfidence {
+			means += fmt.Sprintf("; never sure enough to block: at most %s", surest[k])
+		}
+		all = append(all, Line{"severity." + string(k), s.String(), means})
 	}
 	all = append(all, Line{"block_min_confidence", p.BlockMinConfidence.String(), "what is less sure warns instead of blocking"})
 	for _, r := range p.ProtectedPaths {
@@ -71,6 +75,22 @@ func (p *Policy) Lines() (all []Line) {
 		}
 	}
 	return append(all, p.lastLines()...)
+}
+
+// NeverBlock are settings that ask for a block which no finding is sure enough for, as sentences.
+func (p *Policy) NeverBlock() (all []string) {
+	for _, k := range Kinds {
+		if p.Severity[k] == Block && surest[k] < p.BlockMinConfidence {
+			all = append(all, fmt.Sprintf("severity.%s: block never blocks: its findings are at most %s sure, and block_min_confidence is %s", k, surest[k], p.BlockMinConfidence))
+		}
+	}
+	return all
+}
+
+// surest is the most that a finding of a kind can be sure.
+var surest = map[Kind]Confidence{
+	ProtectedPath: exactProtected, ContractBreak: sureUse, TextualMerge: gitSays, SymbolOverlap: graveAndEdit,
+	PathOverlap: bothEdited, DependencyOrder: 100, DuplicateWork: 100,
 }
 
 var kindMeans = map[Kind]string{

@@ -110,6 +110,8 @@ func TestEveryFindingIsWithinItsBounds(t *testing.T) { // C9
 				t.Fatalf("blocks on a guess: %+v", f)
 			case f.Blocking && !slices.Contains(f.Sides, f.Blocked):
 				t.Fatalf("blocks a bystander: %+v", f)
+			case f.Confidence > surest[f.Kind]:
+				t.Fatalf("surer than any of its kind: %+v", f)
 			case f.Confidence == 0 || f.Confidence > 100, f.Sentence == "", len(f.About) == 0, !slices.IsSorted(f.About) && f.Kind != DependencyOrder:
 				t.Fatalf("%+v", f)
 			case keys[f.Key()] != "":

@@ -70,11 +70,17 @@ func (a *app) policyCheck(ctx context.Context, o policyOptions, args []string) e
 	if err != nil {
 		return api.WithHint(fmt.Errorf("policy: %w", err), "run parley policy explain")
 	}
-	_, err = policy.Parse(content)
+	p, err := policy.Parse(content)
 	faults, ok := errors.AsType[policy.Faults](err)
 	if !ok {
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(a.out, "%s holds\n", oneLine(path))
-		return err
+		for _, idle := range p.NeverBlock() {
+			a.note("%s", idle)
+		}
+		return nil
 	}
 	for _, f := range faults {
 		fmt.Fprintf(a.out, "%s: %s\n", oneLine(path), oneLine(f.Error()))
