@@ -79,6 +79,28 @@ func (c *computer) reopen() {
 			c.hearWork(b)
 		}
 	}
+	c.recall()
+}
+
+// recall lets the agents go on with what the disk still knows of: a session is said and remembered in one, so what a death
+// took along begins anew.
+func (c *computer) recall() {
+	known := map[ledger.ID]bool{}
+	for _, r := range c.workRecords() {
+		known[r.ID] = true
+		switch said := r.Content.(type) {
+		case *ledger.Session:
+			known[said.First] = true
+		case *ledger.Intent:
+			known[said.First] = true
+		}
+	}
+	c.live.sessions = slices.DeleteFunc(c.live.sessions, func(a agentSession) bool { return !known[a.session] })
+	for i := range c.live.sessions {
+		if a := &c.live.sessions[i]; !known[a.intent] {
+			a.intent = ledger.ID{}
+		}
+	}
 }
 
 func (c *computer) millis() uint64 { return uint64(c.wall().UnixMilli()) }

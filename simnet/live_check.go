@@ -159,9 +159,15 @@ func nothingInferredBlocks(w *World, s Step) error {
 	return nil
 }
 
-// since is the place of the first edit or claim of a side, its session's included, as one can compare it.
+// since is the place of the first edit or claim of a side, its session's included, as one can compare it: of a session that
+// is not known here, since it came back from a backup ahead of it, nobody can say what it did.
 func (c *computer) since(o overlap.Side) (first *ledger.Record) {
-	for _, r := range c.workRecords() {
+	all := c.workRecords()
+	known := slices.ContainsFunc(all, func(r *ledger.Record) bool {
+		said, is := r.Content.(*ledger.Session)
+		return is && (r.Place().ID == o.Session || said.First == o.Session)
+	})
+	for _, r := range all {
 		var holder ledger.ID
 		switch body := r.Content.(type) {
 		case *ledger.Edit:
@@ -169,7 +175,7 @@ func (c *computer) since(o overlap.Side) (first *ledger.Record) {
 		case *ledger.Claim:
 			holder = body.Holder
 		}
-		if holder != (ledger.ID{}) && (holder == o.ID || holder == o.Session) && (first == nil || earlier(r, first)) {
+		if holder != (ledger.ID{}) && (holder == o.ID || holder == o.Session && known) && (first == nil || earlier(r, first)) {
 			first = r
 		}
 	}
