@@ -95,12 +95,9 @@ func (c *computer) recall() {
 			known[said.First] = true
 		}
 	}
-	c.live.sessions = slices.DeleteFunc(c.live.sessions, func(a agentSession) bool { return !known[a.session] })
-	for i := range c.live.sessions {
-		if a := &c.live.sessions[i]; !known[a.intent] {
-			a.intent = ledger.ID{}
-		}
-	}
+	c.live.sessions = slices.DeleteFunc(c.live.sessions, func(a agentSession) bool {
+		return !known[a.session] || a.intent != (ledger.ID{}) && !known[a.intent]
+	})
 }
 
 func (c *computer) millis() uint64 { return uint64(c.wall().UnixMilli()) }

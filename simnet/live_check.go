@@ -59,9 +59,15 @@ func (c *computer) tampered(list []overlap.Conflict) []overlap.Conflict {
 
 // workBooks are a computer's ledgers of live work.
 func (c *computer) workRecords() (all []*ledger.Record) {
+	ledgers := 0 // one a week, and with lanes more
+	for _, b := range c.books {
+		if b.family == ledger.Work {
+			ledgers++
+		}
+	}
 	for _, b := range c.books {
 		records := b.records
-		if c.w.cfg.Teams > 0 { // there are several ledgers, of which some were not looked at yet
+		if ledgers > 1 { // some were not looked at yet
 			records = records[:min(c.live.fed[b.tid], len(records))]
 		}
 		for _, r := range records {
