@@ -271,14 +271,20 @@ func (c *computer) changed() map[ledger.ID]map[string]ledger.OID {
 	last := map[ledger.ID]map[string]*ledger.Record{}
 	of := map[ledger.ID]ledger.ID{}
 	records := c.workRecords()
+	begun := map[ledger.ID]bool{} // sessions and intents; of others nobody can say whose edits are
 	for _, r := range records {
-		if in, ok := r.Content.(*ledger.Intent); ok && in.First == (ledger.ID{}) {
-			of[in.Session] = r.Place().ID
+		switch said := r.Content.(type) {
+		case *ledger.Session:
+			begun[r.Place().ID], begun[said.First] = true, true
+		case *ledger.Intent:
+			if begun[r.Place().ID], begun[said.First] = true, true; said.First == (ledger.ID{}) {
+				of[said.Session] = r.Place().ID
+			}
 		}
 	}
 	for _, r := range records {
 		e, ok := r.Content.(*ledger.Edit)
-		if !ok {
+		if !ok || !begun[e.Holder] {
 			continue
 		}
 		holder := e.Holder
