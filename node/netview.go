@@ -20,7 +20,7 @@ var _ api.Network = network{}
 
 // TraceBegin begins a trace.
 func (w network) TraceBegin(context.Context) (api.Outcome, error) {
-	w.n.trace.Start()
+	w.n.trace.Start(api.TraceMax)
 	return api.Outcome{Text: "recording what the node does"}, nil
 }
 

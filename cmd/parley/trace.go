@@ -6,20 +6,19 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-mesh/parley/node/api"
 )
 
-// Bounds of how long `parley trace` records.
-const (
-	traceDefault = 30 * time.Second
-	traceMax     = 10 * time.Minute
-)
+// traceDefault is how long `parley trace` records when nobody says.
+const traceDefault = 30 * time.Second
 
 func (a *app) traceCommand(c *cobra.Command) {
 	long := traceDefault
 	c.Flags().DurationVar(&long, "for", traceDefault, "how long to record")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if long <= 0 || long > traceMax {
-			return usage(c, fmt.Sprintf("--for %s: want more than nothing and at most %s", long, traceMax))
+		if long <= 0 || long > api.TraceMax {
+			return usage(c, fmt.Sprintf("--for %s: want more than nothing and at most %s", long, api.TraceMax))
 		}
 		return a.trace(c.Context(), long)
 	}

@@ -7,11 +7,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
+
+// TraceMax is how long a trace is recorded at most.
+const TraceMax = 10 * time.Minute
 
 // Network looks at how other computers are reached, and how long things take.
 type Network interface {
-	// TraceBegin begins to record what the node does, for at most ten minutes; what was recorded before is given up.
+	// TraceBegin begins to record what the node does, for at most [TraceMax]; what was recorded before is given up.
 	TraceBegin(ctx context.Context) (Outcome, error)
 	// TraceTake ends that and returns it; [ErrNoTrace] when nothing was begun.
 	TraceTake(ctx context.Context) (Trace, error)

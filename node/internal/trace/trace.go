@@ -15,12 +15,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Bounds of one recording.
-const (
-	LongestRecording = 10 * time.Minute
-	spansMax         = 50_000
-	scope            = "github.com/parley-mesh/parley"
-)
+// spansMax bounds one recording.
+const spansMax = 50_000
+
+// scope is what the spans are of.
+const scope = "github.com/parley-mesh/parley"
 
 // ErrNone says that nothing was recorded.
 var ErrNone = errors.New("no trace is being recorded")
@@ -63,8 +62,8 @@ func begin(ctx context.Context, p trace.TracerProvider, name string, how ...trac
 	}
 }
 
-// Start begins to record, for at most [LongestRecording]. A recording that nobody has taken is given up.
-func (r *Recorder) Start() {
+// Start begins to record, for at most so long. A recording that nobody has taken is given up.
+func (r *Recorder) Start(longest time.Duration) {
 	b := &box{}
 	p := sdk.NewTracerProvider(sdk.WithSpanProcessor(b), sdk.WithSampler(sdk.AlwaysSample()), sdk.WithResource(resource.Empty()))
 	r.mu.Lock()
@@ -74,7 +73,7 @@ func (r *Recorder) Start() {
 	}
 	r.box = b
 	r.now.Store(p)
-	r.over = time.AfterFunc(LongestRecording, func() { r.now.CompareAndSwap(p, nil) })
+	r.over = time.AfterFunc(longest, func() { r.now.CompareAndSwap(p, nil) })
 }
 
 // Take ends the recording and returns the spans that ended since [Recorder.Start], as one JSON object of the protocol

@@ -30,7 +30,7 @@ func TestOnlyWhatHappensWhileSomebodyAsksIsRecorded(t *testing.T) {
 	_, below := Within(quiet, "below early")
 	below(nil)
 	early(nil)
-	r.Start()
+	r.Start(time.Minute)
 	ctx, scan := r.Begin(quiet, "scan acme/shop")
 	_, git := Within(ctx, "git fetch")
 	git(errors.New("exit 1: no such host"))
@@ -58,10 +58,10 @@ func TestOnlyWhatHappensWhileSomebodyAsksIsRecorded(t *testing.T) {
 
 func TestASecondAskerBeginsAnew(t *testing.T) {
 	var r Recorder
-	r.Start()
+	r.Start(time.Minute)
 	_, end := r.Begin(t.Context(), "first")
 	end(nil)
-	r.Start()
+	r.Start(time.Minute)
 	_, end = r.Begin(t.Context(), "second")
 	end(nil)
 	if spans := taken(t, &r); len(spans) != 1 || spans[0].Name != "second" {
@@ -71,7 +71,7 @@ func TestASecondAskerBeginsAnew(t *testing.T) {
 
 func TestARecordingIsBounded(t *testing.T) {
 	var r Recorder
-	r.Start()
+	r.Start(time.Minute)
 	for range spansMax + 3 {
 		_, end := r.Begin(t.Context(), "again")
 		end(nil)
@@ -98,8 +98,8 @@ func BenchmarkASpanThatNobodyAsksFor(b *testing.B) {
 func TestARecordingThatIsForgottenEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r Recorder
-		r.Start()
-		<-time.After(LongestRecording + time.Second)
+		r.Start(time.Minute)
+		<-time.After(time.Minute + time.Second)
 		synctest.Wait()
 		_, end := r.Begin(t.Context(), "too late")
 		end(nil)
