@@ -78,9 +78,6 @@ func (c *Computer) Plug() {
 // Running reports whether the computer's node runs.
 func (c *Computer) Running() bool { return c.client != nil }
 
-// Client asks the computer's node as the program does. The node must run.
-func (c *Computer) Client() *api.Client { return c.client }
-
 // TakeMain gives the computer the main computer's role, by its person.
 func (c *Computer) TakeMain() {
 	c.f.t.Helper()
